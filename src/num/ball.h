@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "base/error.h"
 

@@ -2,7 +2,7 @@
 #ifndef TMI_NUM_BOUND_H
 #define TMI_NUM_BOUND_H
 
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "base/value/json.h"
 

@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
-#include <tamis/tally.h>
+#include <tamis/experimental/tally.h>
 #include <unistd.h>
 
 #include "tests/engine/server.h"

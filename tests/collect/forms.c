@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "collect/anonymous/blanket.h"
+#include "collect/anonymous/categories.h"
 #include "collect/anonymous/clones.h"
 #include "collect/anonymous/randomizer.h"
 #include "collect/anonymous/reports.h"
@@ -194,9 +195,10 @@ static void bounds_and_attacks_enclose_the_truth(void **state)
                 assert_int_equal(tmi_blanket_delta(&blanket, &table, n, &at, NULL), TAMIS_OK);
                 assert_true(blanket >= exact.lower);
                 if (r.form == TAMIS_REPORT_CATEGORIES) {
-                    double same;
-                    assert_int_equal(tmi_blanket_categories(&same, r.positions, r.lie_one, n, &at, NULL), TAMIS_OK);
-                    assert_true(same >= exact.lower && fabs(same - blanket) <= 0.02 * blanket + 1e-6);
+                    tamis_bound same;
+                    assert_int_equal(tmi_categories_delta(&same, r.positions, r.lie_one, n, &at, NULL), TAMIS_OK);
+                    assert_true(same.upper >= exact.lower && fabs(same.upper - blanket) <= 0.02 * blanket + 1e-6);
+                    attack = same.lower;
                 } else {
                     assert_int_equal(tmi_attack_delta(&attack, &r, eps, NULL), TAMIS_OK);
                 }
@@ -300,15 +302,63 @@ static void the_blanket_is_not_always_attained(void **state)
     const double blanket = mean_excess((const double[]){0.25, 0.25, 0.25, 0.25}, (const double[]){up, down, 1 - E, 0}, 4, 5, 5,
                                        0);
     const double third = mean_excess((const double[]){0.25, 0.25, 0.5}, (const double[]){up, down, (1 - E) / 2}, 3, 5, 5, 0);
-    tamis_bound exact;
-    double bound;
+    tamis_bound exact, bound;
     (void)state;
     assert_int_equal(tamis_anonymous_exact_delta(&exact, &r, e, NULL), TAMIS_OK);
     assert_true(close_to(exact.upper, third) && exact.upper < 0.99 * blanket);
-    assert_int_equal(tmi_blanket_categories(&bound, 3, lie, 5, &(tmi_loss_at){.exp_eps = e}, NULL), TAMIS_OK);
-    assert_true(bound >= blanket * (1 - 1e-12) && bound <= 1.02 * blanket);
+    assert_int_equal(tmi_categories_delta(&bound, 3, lie, 5, &(tmi_loss_at){.exp_eps = e}, NULL), TAMIS_OK);
+    assert_true(bound.upper >= blanket * (1 - 1e-12) && bound.upper <= 1.001 * blanket);
+    assert_true(bound.lower <= third * (1 + 1e-12) && bound.lower >= 0.97 * third);
     tamis_number_free(lie);
     tamis_number_free(e);
+}
+
+/* The blanket of categories against the sum over all outcomes of its steps, and others of a third category likewise. */
+static void sums_over_categories(void **state)
+{
+    static const char *const lies[] = {"1/10", "1/2", "3/5"}, *const exps[] = {"1", "1.05", "6/5", "3/2", "4"};
+    (void)state;
+    for (int k = 3; k <= 7; k += 2)
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < 5; j++)
+                for (int n = 1; n <= 7; n++) {
+                    tamis_number *lie = number(lies[i]), *e = number(exps[j]);
+                    const double E = tmi_number_nearest(e), o = tmi_number_nearest(lie) / (k - 1),
+                                 t = 1 - tmi_number_nearest(lie);
+                    const double blanket = mean_excess((const double[]){o, o, (k - 2) * o, 1 - k * o},
+                                                       (const double[]){t / o - E, 1 - E * t / o, 1 - E, 0}, 4, n, n, 0);
+                    const double third = mean_excess((const double[]){o, o, t, (k - 3) * o},
+                                                     (const double[]){t / o - E, 1 - E * t / o, (1 - E) * o / t, 1 - E}, 4, n, n,
+                                                     0);
+                    tamis_bound bound;
+                    assert_int_equal(tmi_categories_delta(&bound, k, lie, n, &(tmi_loss_at){.exp_eps = e}, NULL), TAMIS_OK);
+                    assert_true(bound.upper >= blanket * (1 - 1e-12) - 1e-15 && bound.upper <= 1.002 * blanket + 1e-15);
+                    assert_true(bound.lower <= third * (1 + 1e-12) + 1e-15);
+                    tamis_number_free(lie);
+                    tamis_number_free(e);
+                }
+}
+
+/* Reference values of the same sums, in doubles by another program: delta 1e-6. */
+static void many_reports_of_categories(void **state)
+{
+    static const struct {
+        int k;
+        const char *lie;
+        int n;
+        double eps;
+    } cases[] = {{100, "3/4", 1000000, 0.0123}, {100, "1/2", 1000000, 0.0331}, {100, "3/4", 100000, 0.0427}};
+    tamis_number *delta = number("1e-6");
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_number *lie = number(cases[i].lie);
+        tamis_reports r = {.reports = cases[i].n, .form = TAMIS_REPORT_CATEGORIES, .positions = cases[i].k, .lie_one = lie};
+        tamis_bound eps;
+        assert_int_equal(tamis_anonymous_epsilon(&eps, &r, delta, NULL), TAMIS_OK);
+        assert_true(fabs(eps.upper / cases[i].eps - 1) < 0.01 && eps.lower > 0.99 * eps.upper && eps.lower <= eps.upper);
+        tamis_number_free(lie);
+    }
+    tamis_number_free(delta);
 }
 
 static void positions_that_differ(void **state)
@@ -438,6 +488,8 @@ int main(void)
         cmocka_unit_test(one_bit_beats_the_blanket),
         cmocka_unit_test(many_bits_have_clones_of_the_whole_report),
         cmocka_unit_test(the_blanket_is_not_always_attained),
+        cmocka_unit_test(sums_over_categories),
+        cmocka_unit_test(many_reports_of_categories),
         cmocka_unit_test(positions_that_differ),
         cmocka_unit_test(the_smallest_lie),
         cmocka_unit_test(reports_of_a_sample),

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 /* P(X = k) for scale or variance given as text; sums of balls, written without a look at src/rng. */
 tamis_bound laplace_mass(const char *scale, int64_t k);

@@ -199,30 +199,3 @@ done:
     tmi_ball_clear(&excess);
     return status;
 }
-
-tamis_status tmi_blanket_categories(double *delta, int64_t k, const tamis_number *lie, int64_t n, const tmi_loss_at *at,
-                                    tamis_error *err)
-{
-    steps s;
-    tmi_ball e, excess, truth, other;
-    tmi_ball *all[] = {&e, &excess, &truth, &other};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_init(all[i]);
-    steps_init(&s);
-    tmi_loss_at_balls(&e, &excess, at, BITS);
-    tmi_ball_set_number(&other, lie, BITS);
-    tmi_ball_neg(&truth, &other);
-    tmi_ball_add_int(&truth, &truth, 1, BITS);
-    tmi_ball_div_int(&other, &other, k - 1, BITS);
-    ratio(&s.value[0], &truth, &e, &other, &other);
-    ratio(&s.value[1], &other, &e, &truth, &other);
-    tmi_ball_neg(&s.value[2], &excess); /* 1 - E, of the k - 2 other categories */
-    tmi_ball_set(&s.probability[0], &other);
-    tmi_ball_set(&s.probability[1], &other);
-    tmi_ball_mul_int(&s.probability[2], &other, k - 2, BITS);
-    s.count = 3;
-    add_rest(&s);
-    tamis_status status = mean_excess(delta, &s, n, err);
-    steps_clear(&s);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_clear(all[i]);
-    return status;
-}

@@ -4,6 +4,7 @@
  * answer, or of the next answer, turns the law of t reports into that of t + 1. At the leaves, with all others in, each pair of
  * answers gives delta = sum of (P - E Q)+ over the histograms of n reports. */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "collect/anonymous/randomizer.h"
@@ -75,7 +76,7 @@ static tamis_status make_level(level *l, int64_t total, size_t kinds, tamis_erro
     l->cells[kinds - 1] = (unsigned char)total;
     for (size_t i = 1; i < l->count; i++) {
         unsigned char *c = &l->cells[i * kinds];
-        for (size_t j = 0; j < kinds; j++) c[j] = c[j - kinds];
+        memcpy(c, &l->cells[(i - 1) * kinds], kinds);
         step(c, kinds);
     }
     return TAMIS_OK;

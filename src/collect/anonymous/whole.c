@@ -1,12 +1,12 @@
 /* Whole reports, and categories. Few reports: all compositions of the others, exactly (collect/enumerate.c). Otherwise the
- * smallest of three upper bounds, the blanket, the clones and the local eps, and the largest of what some collections certainly
+ * smallest of the upper bounds, the blanket, the clones and the local eps, and the largest of what some collections certainly
  * reveal. The gap is shown, not hidden. */
 #include <math.h>
 
 #include "base/memory.h"
 #include "collect/anonymous/blanket.h"
+#include "collect/anonymous/categories.h"
 #include "collect/anonymous/clones.h"
-#include "collect/anonymous/fold.h"
 #include "collect/anonymous/reports.h"
 
 #define TOO_PRIVATE 60 /* a local eps beyond which clones hide nothing, and e^eps has many digits */
@@ -101,21 +101,47 @@ static double local_delta(const whole *w, const tamis_number *eps)
     return gap >= 0 ? 0 : fmin(1, -expm1(gap) / (1 + exp(-w->local.upper)) * (1 + 1e-12));
 }
 
-static tamis_status upper_bound(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+/* The upper bounds, each by itself; 1 where there is none. */
+typedef tamis_status upper_bound(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err);
+
+static tamis_status by_clones(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+{
+    tamis_bound clones = {0, 1};
+    tamis_status status = TAMIS_OK;
+    tmi_clones c = {.n = w->r->reports, .more = w->more, .less = w->less, .share = w->share};
+    if (w->more) status = tmi_clones_delta(&clones, &c, at, err);
+    *delta = clones.upper;
+    return status;
+}
+
+static tamis_status by_blanket(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+{
+    const tamis_reports *r = w->r;
+    *delta = 1;
+    if (r->form == TAMIS_REPORT_CATEGORIES) {
+        tamis_bound found;
+        tamis_status status = tmi_categories_delta(&found, r->positions, r->lie_one, r->reports, at, err);
+        *delta = found.upper;
+        return status;
+    }
+    return w->tabled ? tmi_blanket_delta(delta, &w->table, r->reports, at, err) : TAMIS_OK;
+}
+
+/* The blanket first: the others then often have nothing to add. */
+static upper_bound *const upper_bounds[] = {by_blanket, by_clones};
+#define UPPER_BOUNDS (sizeof upper_bounds / sizeof *upper_bounds)
+
+/* The smallest of them. Certificates of tallies contain an eps that is solved with this function, to the last digit. */
+static tamis_status by_any(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    const tamis_reports *r = w->r;
-    tamis_bound clones = {0, 1};
-    double blanket = 1;
-    if (w->more) {
-        tmi_clones c = {.n = r->reports, .more = w->more, .less = w->less, .share = w->share};
-        TMI_TRY(tmi_clones_delta(&clones, &c, at, err));
+    *delta = 1;
+    for (size_t i = 0; status == TAMIS_OK && i < UPPER_BOUNDS; i++) {
+        double found = 1;
+        status = upper_bounds[i](&found, w, at, err);
+        *delta = fmin(*delta, found);
     }
-    if (r->form == TAMIS_REPORT_CATEGORIES)
-        TMI_TRY(tmi_blanket_categories(&blanket, r->positions, r->lie_one, r->reports, at, err));
-    else if (w->tabled) TMI_TRY(tmi_blanket_delta(&blanket, &w->table, r->reports, at, err));
-    *delta = fmin(blanket, clones.upper);
-done:
+    if (status != TAMIS_OK) *delta = 1;
     return status;
 }
 
@@ -158,111 +184,19 @@ done:
     return status;
 }
 
-/* Reports of x less reports of x', all others having a third category: masses of one step, of the person, and of their sum. */
-static tamis_status step_masses(tmi_masses *m, const tmi_ball *up_one, const tmi_ball *down_one, bool up, tamis_error *err)
-{
-    tmi_ball rest;
-    tamis_status status = tmi_masses_new(m, -1, 3, err);
-    if (status != TAMIS_OK) return status;
-    tmi_ball_init(&rest);
-    tmi_ball_set_int(&rest, 1);
-    tmi_ball_sub(&rest, &rest, up_one, 192);
-    tmi_ball_sub(&rest, &rest, down_one, 192);
-    tmi_masses_set(m, 0, down_one, up);
-    tmi_masses_set(m, 1, &rest, up);
-    tmi_masses_set(m, 2, up_one, up);
-    tmi_ball_clear(&rest);
-    return TAMIS_OK;
-}
-
-/* The law of the difference, from below with the person answering x, from above with x'. */
-static tamis_status difference(tmi_fold *sum, const tamis_reports *r, bool up, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    tmi_masses step = {0}, person = {0};
-    tmi_fold others;
-    tmi_ball truth, other;
-    tmi_fold_init(&others);
-    tmi_ball_init(&truth);
-    tmi_ball_init(&other);
-    tmi_ball_set_number(&other, r->lie_one, 192);
-    tmi_ball_neg(&truth, &other);
-    tmi_ball_add_int(&truth, &truth, 1, 192);
-    tmi_ball_div_int(&other, &other, r->positions - 1, 192);
-    TMI_TRY(step_masses(&step, &other, &other, up, err));
-    TMI_TRY(step_masses(&person, up ? &other : &truth, up ? &truth : &other, up, err));
-    TMI_TRY(tmi_fold_power(&others, &step, r->reports - 1, up, err));
-    int64_t low = others.masses.first - 1, high = others.masses.first + (int64_t)others.masses.count + 1;
-    TMI_TRY(tmi_masses_convolve(&sum->masses, &sum->beyond, &others.masses, &person, low, high, up, err));
-    if (up) tmi_ball_add(&sum->beyond, &sum->beyond, &others.beyond, 192);
-done:
-    tmi_masses_clear(&step);
-    tmi_masses_clear(&person);
-    tmi_fold_clear(&others);
-    tmi_ball_clear(&truth);
-    tmi_ball_clear(&other);
-    return status;
-}
-
-/* The largest P(W >= t) - E Q(W >= t). */
-static void best_difference(double *delta, const tmi_fold *p, const tmi_fold *q, const tmi_ball *e)
-{
-    tmi_ball over_p, over_q, x;
-    int64_t first = p->masses.first < q->masses.first ? p->masses.first : q->masses.first;
-    int64_t p_end = p->masses.first + (int64_t)p->masses.count, q_end = q->masses.first + (int64_t)q->masses.count;
-    tmi_ball_init(&over_p);
-    tmi_ball_init(&over_q);
-    tmi_ball_init(&x);
-    tmi_ball_set(&over_q, &q->beyond);
-    for (int64_t t = (p_end > q_end ? p_end : q_end) - 1; t >= first; t--) {
-        if (t >= p->masses.first && t < p_end) {
-            tmi_masses_get(&x, &p->masses, (size_t)(t - p->masses.first));
-            tmi_ball_add(&over_p, &over_p, &x, 192);
-        }
-        if (t >= q->masses.first && t < q_end) {
-            tmi_masses_get(&x, &q->masses, (size_t)(t - q->masses.first));
-            tmi_ball_add(&over_q, &over_q, &x, 192);
-        }
-        tmi_ball_mul(&x, e, &over_q, 192);
-        tmi_ball_sub(&x, &over_p, &x, 192);
-        *delta = fmax(*delta, tmi_ball_bound(&x).lower);
-    }
-    tmi_ball_clear(&over_p);
-    tmi_ball_clear(&over_q);
-    tmi_ball_clear(&x);
-}
-
-static tamis_status third_category(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    tmi_fold p, q;
-    tmi_ball e, excess;
-    tmi_fold_init(&p);
-    tmi_fold_init(&q);
-    tmi_ball_init(&e);
-    tmi_ball_init(&excess);
-    tmi_loss_at_balls(&e, &excess, at, 192);
-    if (w->r->positions > 2 && w->r->reports > 1) {
-        TMI_TRY(difference(&p, w->r, false, err));
-        TMI_TRY(difference(&q, w->r, true, err));
-        best_difference(delta, &p, &q, &e);
-    }
-done:
-    tmi_fold_clear(&p);
-    tmi_fold_clear(&q);
-    tmi_ball_clear(&e);
-    tmi_ball_clear(&excess);
-    return status == TAMIS_UNABLE ? TAMIS_OK : status;
-}
-
 static tamis_status lower_bound(double *delta, const whole *w, const tmi_loss_at *at, const tamis_number *eps, tamis_error *err)
 {
     double counts = 0;
     tamis_status status = TAMIS_OK;
     *delta = 0;
     if (w->local.upper <= TOO_PRIVATE) TMI_TRY(one_report(delta, w, at, err));
-    if (w->r->form == TAMIS_REPORT_CATEGORIES) TMI_TRY(third_category(delta, w, at, err));
-    else if (eps) TMI_TRY(tmi_attack_delta(&counts, w->r, eps, err));
+    if (w->r->form == TAMIS_REPORT_CATEGORIES) { /* all others have a third category */
+        tamis_bound found;
+        TMI_TRY(tmi_categories_delta(&found, w->r->positions, w->r->lie_one, w->r->reports, at, err));
+        counts = found.lower;
+    } else if (eps) {
+        TMI_TRY(tmi_attack_delta(&counts, w->r, eps, err));
+    }
     *delta = fmax(*delta, counts);
 done:
     return status;
@@ -277,7 +211,7 @@ static tamis_status ask(tamis_bound *delta, const whole *w, const tmi_loss_at *a
     *delta = (tamis_bound){0, 1};
     if (w->tabled) TMI_TRY(tmi_enumerate_delta(delta, exact, &w->table, w->r->reports, at, err));
     if (*exact) goto done;
-    TMI_TRY(upper_bound(&delta->upper, w, at, err));
+    TMI_TRY(by_any(&delta->upper, w, at, err));
     TMI_TRY(lower_bound(&delta->lower, w, at, at->eps, err));
     if (at->eps) delta->upper = fmin(delta->upper, local_delta(w, at->eps));
     if (delta->lower > delta->upper) delta->lower = delta->upper;
@@ -296,20 +230,43 @@ tamis_status tmi_whole_delta(tamis_bound *delta, const tamis_reports *reports, c
     return status;
 }
 
+/* One upper bound as a function of eps. NULL: the exact delta. */
+typedef struct upper {
+    const whole *w;
+    upper_bound *bound;
+} upper;
+
 static tamis_status upper_at(double *delta, const void *self, const tamis_number *eps, tamis_error *err)
 {
-    const whole *w = self;
+    const upper *u = self;
     tmi_loss_at at = {.eps = eps};
-    tamis_bound found;
+    tamis_bound found = {0, 1};
     bool exact = false;
     *delta = 1;
-    if (w->exact) {
-        tamis_status status = tmi_enumerate_delta(&found, &exact, &w->table, w->r->reports, &at, err);
+    if (!u->bound) {
+        tamis_status status = tmi_enumerate_delta(&found, &exact, &u->w->table, u->w->r->reports, &at, err);
         *delta = found.upper;
         return status;
     }
-    tamis_status status = upper_bound(delta, w, &at, err);
-    *delta = fmin(*delta, local_delta(w, eps));
+    tamis_status status = u->bound(delta, u->w, &at, err);
+    *delta = fmin(*delta, local_delta(u->w, eps));
+    return status;
+}
+
+/* Lowers eps to where this bound meets the goal, if it does so below eps. */
+static tamis_status lower_by(double *eps, const upper *u, const tamis_number *goal, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *x = NULL;
+    tamis_bound found;
+    double delta, below = *eps * (1 - SOLVED);
+    TMI_TRY(tmi_number_double(&x, below, err));
+    TMI_TRY(upper_at(&delta, u, x, err));
+    if (delta > tmi_number_down(goal)) goto done;
+    TMI_TRY(tmi_solve_epsilon(&found, upper_at, u, goal, below, SOLVED, err));
+    *eps = found.upper;
+done:
+    tamis_number_free(x);
     return status;
 }
 
@@ -336,8 +293,13 @@ tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, c
     TMI_TRY(whole_init(&w, reports, err));
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
     if (w.tabled) TMI_TRY(tmi_enumerate_delta(&first, &w.exact, &w.table, reports->reports, &(tmi_loss_at){.eps = zero}, err));
-    TMI_TRY(tmi_solve_epsilon(&found, upper_at, &w, delta, w.local.upper, SOLVED, err));
-    eps->upper = found.upper;
+    eps->upper = w.local.upper;
+    if (w.exact || reports->form != TAMIS_REPORT_CATEGORIES) {
+        TMI_TRY(tmi_solve_epsilon(&found, upper_at, &(upper){&w, w.exact ? NULL : by_any}, delta, w.local.upper, SOLVED, err));
+        eps->upper = found.upper;
+    } else {
+        for (size_t i = 0; i < UPPER_BOUNDS; i++) TMI_TRY(lower_by(&eps->upper, &(upper){&w, upper_bounds[i]}, delta, err));
+    }
     TMI_TRY(tmi_solve_epsilon(&found, lower_at, &w, delta, w.local.upper, SOLVED, err));
     eps->lower = found.lower;
     if (reports->form != TAMIS_REPORT_CATEGORIES) TMI_TRY(tmi_attack_epsilon(&counts, reports, delta, err));

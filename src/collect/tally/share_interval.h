@@ -13,7 +13,7 @@
 #ifndef TMI_COLLECT_TALLY_SHARE_INTERVAL_H
 #define TMI_COLLECT_TALLY_SHARE_INTERVAL_H
 
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "base/error.h"
 

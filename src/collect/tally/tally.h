@@ -3,7 +3,7 @@
 #define TMI_COLLECT_TALLY_TALLY_H
 
 #include <stdbool.h>
-#include <tamis/tally.h>
+#include <tamis/experimental/tally.h>
 
 #include "base/error.h"
 #include "base/integer.h"

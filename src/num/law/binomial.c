@@ -1,6 +1,6 @@
 /* C(n, k) p^k (1-p)^(n-k). The logarithms are of exact rationals and multiply integers, so nothing cancels. Tails are summed
  * term by term; those of a very wide law use the method for unequal probabilities, whose time does not depend on the width. */
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "num/ball_arb.h"
 #include "num/law/certify.h"

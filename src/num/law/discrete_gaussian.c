@@ -3,7 +3,7 @@
  * The total is a theta function. For v < 1 it is summed as it is; for larger v Poisson's formula sum f = sqrt(2 pi v) (1 + 2
  * sum_{j>=1} exp(-2 pi^2 v j^2)) needs even fewer terms. Tails are in gaussian_tail.c. */
 #include <math.h>
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "num/ball_arb.h"
 #include "num/law/certify.h"

@@ -1,6 +1,6 @@
 /* P(k) = (1-q)/(1+q) q^|k| with q = exp(-1/scale): all in closed form. 1-q is taken by expm1, so a wide law keeps its
  * accuracy. */
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "num/ball_arb.h"
 #include "num/law/certify.h"

@@ -1,5 +1,5 @@
 /* C(K, k) C(N-K, n-k) / C(N, n), through logarithms of factorials: nine of them, in time that does not depend on N. */
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "num/ball_arb.h"
 #include "num/law/certify.h"

@@ -1,5 +1,5 @@
 /* P(Z >= x) = erfc(x / sqrt 2) / 2. */
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "num/ball_arb.h"
 #include "num/law/certify.h"

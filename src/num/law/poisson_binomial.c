@@ -4,7 +4,7 @@
  * doubles; the number of points and the like follow from it. A bad guess makes the enclosure wide, never wrong.
  * Around sixty points are computed whatever the number of units is.                                                  */
 #include <math.h>
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 #include "base/memory.h"
 #include "num/circle.h"
