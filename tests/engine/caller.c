@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/experimental/caller.h>
 
 #include "base/value/json.h"
 #include "engine/core/points.h"

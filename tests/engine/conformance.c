@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "engine/core/cells.h"
-#include "engine/postgres/sql.h"
+#include "engine/sql/sql.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/conformance_requests.h"
 #include "tests/engine/random_rows.h"
@@ -287,10 +287,11 @@ static tamis_status write_questions(const tmi_request *request)
     assert_true(layout.column_count <= COUNT(types));
     for (size_t c = 0; c < layout.column_count; c++)
         types[c] = layout.columns[c]->kind == TMI_NUMBER ? TMI_SQL_DOUBLE : TMI_SQL_TEXT;
-    TMI_TRY(tmi_sql_passes_init(&passes, &layout, 0, NULL));
+    TMI_TRY(tmi_sql_passes_init(&passes, &tmi_dialect_postgres, &layout, 0, NULL));
     for (size_t p = 0; p < passes.count; p++)
-        TMI_TRY(
-            tmi_sql_pass_write(&sql, &passes.list[p], &(tmi_sql_source){.table = "t", .layout = &layout, .types = types}, NULL));
+        TMI_TRY(tmi_sql_pass_write(
+            &sql, &passes.list[p],
+            &(tmi_sql_source){.dialect = &tmi_dialect_postgres, .table = "t", .layout = &layout, .types = types}, NULL));
     assert_true(request->tables != crossed_tables || (strstr(sql.bytes, " AS d") && strstr(sql.bytes, " AS p")));
 done:
     tmi_text_clear(&sql);

@@ -6,8 +6,15 @@
 #include "tests/engine/request.h"
 
 static const char *const g_values[] = {"E", "M", "H"}, *const g_missing[] = {"refused", "NA"};
-static const char *const h_values[] = {
-    "it's", "a long category, with a comma", "say \"no\"", "back\\slash", "caf\xc3\xa9", "two\nlines", "7"};
+static const char *const h_values[] = {"it's",
+                                       "a long category, with a comma",
+                                       "say \"no\"",
+                                       "back\\slash",
+                                       "caf\xc3\xa9",
+                                       "two\nlines",
+                                       "7",
+                                       "${x}",
+                                       "\xc2\xa0no-break"};
 static const char *const s_values[] = {"north", "south"};
 
 static const double x_missing[] = {97};
@@ -100,7 +107,7 @@ static const tmi_column
 
 /* Classes of every kind of column, and what may be made from classes. */
 static const int32_t g_classes[] = {1, -1, 0}, pairs[] = {0, 0, 1}, cut_classes[] = {2, 0, -1, 1, 1, 0},
-                     h_classes[] = {0, 1, 2, 3, -1, 1, 0}, group_classes[] = {1, 0, -1, 1},
+                     h_classes[] = {0, 1, 2, 3, -1, 1, 0, 2, 3}, group_classes[] = {1, 0, -1, 1},
                      scatter_classes[] = {0, 1, 0, 2, 2, 1, -1, 0}, again[] = {2, 0}, in_all[] = {0}, there[] = {1},
                      nowhere[] = {-1};
 #define CLASSES_OF(column, list, count) .kind = TMI_CLASSES, .of = (column), .classes = (list), .value_count = (count)

@@ -4,7 +4,7 @@
 
 #include "engine/core/cells.h"
 #include "engine/core/split.h"
-#include "engine/postgres/sql.h"
+#include "engine/sql/sql.h"
 #include "tests/engine/folder.h"
 #include "tests/engine/server.h"
 

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "engine/postgres/sql.h"
+#include "engine/sql/sql.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/request.h"
 #include "tests/engine/server.h"
@@ -451,8 +451,9 @@ static void write_bounded(tmi_text *sql, int64_t most, bool fit)
     assert_int_equal(tmi_layout_init(&layout, &bounded, NULL), TAMIS_OK);
     for (size_t c = 0; c < layout.column_count; c++)
         types[c] = layout.columns[c]->kind == TMI_NUMBER ? TMI_SQL_DOUBLE : TMI_SQL_TEXT;
-    const tmi_sql_source source = {.table = "bounded", .layout = &layout, .types = types, .units_fit = fit};
-    assert_int_equal(tmi_sql_passes_init(&passes, &layout, 0, NULL), TAMIS_OK);
+    const tmi_sql_source source = {
+        .dialect = &tmi_dialect_postgres, .table = "bounded", .layout = &layout, .types = types, .units_fit = fit};
+    assert_int_equal(tmi_sql_passes_init(&passes, &tmi_dialect_postgres, &layout, 0, NULL), TAMIS_OK);
     assert_int_equal(tmi_sql_pass_write(sql, &passes.list[0], &source, NULL), TAMIS_OK);
     tmi_sql_passes_clear(&passes);
     tmi_layout_clear(&layout);

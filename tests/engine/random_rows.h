@@ -48,9 +48,27 @@ static const struct {
 };
 
 static const char *const g_texts[] = {"E", "M", "H", " E ", "e", "", "E E", "unlisted", "NA", " refused\t"};
-static const char *const h_texts[] = {
-    "it's",       "a long category, with a comma",           "say \"no\"", "back\\slash",        "caf\xc3\xa9",
-    "two\nlines", "a long category, with a comma, unlisted", "7",          "'; DROP TABLE x; --"};
+/* A no-break space is no blank; a variable of a shell or of Spark, a backslash, another case and a combining accent are texts as
+ * any others. */
+static const char *const h_texts[] = {"it's",
+                                      "a long category, with a comma",
+                                      "say \"no\"",
+                                      "back\\slash",
+                                      "caf\xc3\xa9",
+                                      "two\nlines",
+                                      "a long category, with a comma, unlisted",
+                                      "7",
+                                      "'; DROP TABLE x; --",
+                                      "${x}",
+                                      "${env:HOME}",
+                                      "\xc2\xa0no-break",
+                                      " \xc2\xa0no-break\t",
+                                      "no-break",
+                                      "IT'S",
+                                      "cafe\xcc\x81",
+                                      "caf\xc3\xa9\xc2\xa0",
+                                      "back\\\\slash",
+                                      "7.0"};
 static const char *const s_texts[] = {"north", "south", "", "elsewhere", "north", "south"};
 
 static uint64_t seed = 1;

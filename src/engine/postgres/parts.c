@@ -50,7 +50,7 @@ tamis_status tmi_postgres_parts_make(tmi_postgres_parts *made, tmi_postgres *ses
         if (one != TAMIS_OK) status = one;
         if (one == TAMIS_SYSTEM) goto done;
         if (one == TAMIS_OK && !join_forms(seen, types, p, layout, err)) status = TAMIS_INVALID;
-        made->sources[p] = (tmi_sql_source){session->parts[p].table, layout, types, false, session->rows};
+        made->sources[p] = (tmi_sql_source){&tmi_dialect_postgres, session->parts[p].table, layout, types, false, session->rows};
     }
 done:
     tmi_free(seen);
@@ -69,8 +69,8 @@ tamis_status tmi_postgres_parts_narrow(tmi_postgres_parts *made, const tmi_postg
         tmi_sql_type *types = made->types + p * layout->column_count;
         for (size_t c = 0; c < layout->column_count; c++)
             types[c] = all->sources[p].types[tmi_layout_index(whole, layout->columns[c])];
-        made->sources[p] = (tmi_sql_source){all->sources[p].table, layout, types, all->sources[p].units_fit,
-                                            all->sources[p].rows};
+        made->sources[p] = (tmi_sql_source){&tmi_dialect_postgres,     all->sources[p].table, layout, types,
+                                            all->sources[p].units_fit, all->sources[p].rows};
     }
     return TAMIS_OK;
 }

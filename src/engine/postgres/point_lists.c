@@ -1,55 +1,7 @@
-/* The servers group by cell, point and weight, so that what travels is distinct records and their numbers. */
+/* The lists of points that the servers count (tmi_sql_points), added up here. */
 #include "base/memory.h"
 #include "engine/core/tally.h"
 #include "engine/postgres/parts.h"
-
-/* The cell of a row whose codes are all there. */
-static void put_cell(tmi_text *sql, const tmi_layout *layout, const tmi_table *table)
-{
-    int64_t worth = (int64_t)tmi_table_cells(table);
-    tmi_text_put(sql, " SELECT '0'::bigint");
-    for (size_t b = 0; b < table->by_count; b++) {
-        const int64_t codes = (int64_t)table->by[b]->value_count;
-        worth /= codes;
-        if (codes == 1) continue; /* its code is 0 */
-        tmi_text_format(sql, " + v%zu * ", tmi_layout_index(layout, table->by[b]));
-        tmi_sql_integer(sql, worth);
-    }
-}
-
-/* least() and greatest() skip NULL, but no row has one where they are evaluated for the result. */
-static void put_weight(tmi_text *sql, const tmi_layout *layout, const tmi_points_request *asked)
-{
-    tmi_text_put(sql, ", ");
-    if (!asked->weight) {
-        tmi_sql_integer(sql, 0);
-        return;
-    }
-    tmi_text_format(sql, "least(greatest(v%zu, ", tmi_layout_index(layout, asked->weight));
-    tmi_sql_integer(sql, 0);
-    tmi_text_put(sql, "), ");
-    tmi_sql_integer(sql, asked->max_weight);
-    tmi_text_put(sql, ")");
-}
-
-static tamis_status write_points(tmi_text *sql, const tmi_points_plan *plan, const tmi_sql_source *source, tamis_error *err)
-{
-    const tmi_points_request *asked = plan->asked;
-    const tmi_layout *layout = source->layout;
-    size_t step;
-    tamis_status status = tmi_sql_values(&step, sql, source, true, NULL, err);
-    if (status != TAMIS_OK) return status;
-    put_cell(sql, layout, &plan->table);
-    tmi_text_format(sql, ", v%zu::bigint", tmi_layout_index(layout, asked->value));
-    put_weight(sql, layout, asked);
-    tmi_text_format(sql, ", count(*) FROM s%zu WHERE v%zu IS NOT NULL", step, tmi_layout_index(layout, asked->value));
-    if (asked->weight) tmi_text_format(sql, " AND v%zu IS NOT NULL", tmi_layout_index(layout, asked->weight));
-    if (asked->where) tmi_text_format(sql, " AND v%zu = 1", tmi_layout_index(layout, asked->where));
-    for (size_t b = 0; b < asked->by_count; b++)
-        tmi_text_format(sql, " AND v%zu IS NOT NULL", tmi_layout_index(layout, asked->by[b]));
-    tmi_text_put(sql, " GROUP BY 1, 2, 3");
-    return TAMIS_OK;
-}
 
 /* An integer of eight bytes, in network order. */
 static bool field_integer(int64_t *value, PGresult *result, int row, int field)
@@ -97,7 +49,7 @@ tamis_status tmi_postgres_points(tmi_point_list *list, tmi_postgres *session, co
             if (!list) parts.sources[p].units_fit = fit;
             tmi_free(queries[p]);
             queries[p] = NULL;
-            status = write_points(&sql, plan, &parts.sources[p], err);
+            status = tmi_sql_points(&sql, plan, &parts.sources[p], err);
             TMI_TRY(tmi_postgres_take_query(&queries[p], &sql, status, err));
         }
         TMI_TRY(tmi_postgres_ask(session, 0, parts.count, queries, list != NULL, list ? take_entry : tmi_postgres_take_plan,

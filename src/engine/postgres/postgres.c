@@ -55,7 +55,7 @@ static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *st
 {
     const tmi_inventory asked = {.stratum = stratum, .unit = label};
     counting k = {counts, count};
-    tmi_layout columns = {0}, *layout = &columns; /* only the columns that are counted by */
+    tmi_layout columns = {0}; /* only those that are counted by */
     tmi_postgres_parts narrow = {0}, *parts = &narrow;
     tamis_status status;
     char **queries = tmi_alloc(all->count, sizeof *queries);
@@ -65,17 +65,8 @@ static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *st
     TMI_TRY(tmi_postgres_parts_narrow(&narrow, all, all->sources[0].layout, &columns, err));
     for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
         tmi_text sql;
-        size_t step;
         tmi_text_init(&sql);
-        status = tmi_sql_codes(&step, &sql, &parts->sources[p], err);
-        tmi_text_put(&sql, " SELECT s, count(*) FROM (SELECT ");
-        if (label) tmi_text_put(&sql, "DISTINCT ");
-        if (stratum) tmi_text_format(&sql, "coalesce(v%zu, %zu) AS s", tmi_layout_index(layout, stratum), stratum->value_count);
-        else tmi_text_put(&sql, "0 AS s");
-        if (label)
-            tmi_text_format(&sql, ", t%zu AS l FROM s%zu WHERE t%zu <> '') q GROUP BY s", tmi_layout_index(layout, label), step,
-                            tmi_layout_index(layout, label));
-        else tmi_text_format(&sql, " FROM s%zu) q GROUP BY s", step);
+        status = tmi_sql_counts(&sql, &parts->sources[p], stratum, label, err);
         const tamis_status written = tmi_text_take(&queries[p], &sql, err);
         if (status == TAMIS_OK) status = written;
     }
@@ -235,7 +226,7 @@ static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part 
     tmi_postgres_parts narrow = {0};
     tmi_int128 **own = NULL;
     tamis_status status;
-    TMI_TRY(tmi_sql_passes_init(&passes, &part->layout, session->rows, err));
+    TMI_TRY(tmi_sql_passes_init(&passes, &tmi_dialect_postgres, &part->layout, session->rows, err));
     TMI_TRY(tmi_postgres_parts_narrow(&narrow, all, whole, &part->layout, err));
     if (answers && !(own = make_answers(&part->request))) TMI_TRY(tmi_fail_memory(err));
     for (size_t t = 0; own && t < part->request.table_count; t++)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "engine/postgres/api.h"
-#include "engine/postgres/sql.h"
+#include "engine/sql/sql.h"
 
 typedef struct tmi_postgres_part {
     char *text; /* of the connection, as it was given */

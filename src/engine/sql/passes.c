@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/postgres/sql.h"
+#include "engine/sql/sql.h"
 
 /* Groups of a pass that serves several tables: a server sums by this many without effort. */
 #define MANY_GROUPS (1 << 16)
@@ -54,7 +54,7 @@ static tamis_status add_sum(size_t *place, tmi_sql_pass *pass, const tmi_measure
     tmi_text sql;
     char *text;
     tmi_text_init(&sql);
-    tmi_sql_sum(&sql, pass->layout, pass->trees, measure, pass->rows);
+    tmi_sql_sum(&sql, pass->dialect, pass->layout, pass->trees, measure, pass->rows);
     tamis_status status = tmi_text_take(&text, &sql, err);
     if (status != TAMIS_OK) return status;
     for (*place = 0; *place < pass->sum_count; ++*place)
@@ -93,13 +93,14 @@ done:
     return status;
 }
 
-tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, int64_t rows, tamis_error *err)
+tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_dialect *dialect, const tmi_layout *layout, int64_t rows,
+                                 tamis_error *err)
 {
     const tmi_request *request = layout->request;
     tamis_status status = TAMIS_OK;
     *passes = (tmi_sql_passes){.list = tmi_alloc(request->table_count, sizeof *passes->list)};
     if (!passes->list) return tmi_fail_memory(err);
-    TMI_TRY(tmi_sql_share(&passes->trees, layout, err));
+    TMI_TRY(tmi_sql_share(&passes->trees, dialect, layout, err));
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];
         size_t p = 0;
@@ -109,7 +110,10 @@ tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layou
                                      passes->list[p].sum_count + table->measure_count > MANY_SUMS))
             p++;
         if (p == passes->count)
-            passes->list[passes->count++] = (tmi_sql_pass){.layout = layout, .rows = rows, .trees = &passes->trees};
+            passes->list[passes->count++] = (tmi_sql_pass){.dialect = dialect,
+                                                           .layout = layout,
+                                                           .rows = rows,
+                                                           .trees = &passes->trees};
         TMI_TRY(add_table(&passes->list[p], t, err));
     }
 done:
@@ -191,26 +195,29 @@ static bool put_shared(tmi_text *sql, const tmi_sql_pass *pass)
     for (size_t i = 0; i < trees->factor_count; i++) {
         if (!tmi_is_shared_factor(trees, i) || uses_in_sums(pass, 'd', i) == 0) continue;
         some = true;
-        if (sql) tmi_sql_shared(sql, pass->layout, trees, 'd', i);
+        if (sql) tmi_sql_shared(sql, pass->dialect, pass->layout, trees, 'd', i);
     }
     for (size_t i = 0; i < trees->node_count; i++) {
         if (!tmi_is_shared_node(trees, i) || uses_in_sums(pass, 'p', i) == 0) continue;
         some = true;
-        if (sql) tmi_sql_shared(sql, pass->layout, trees, 'p', i);
+        if (sql) tmi_sql_shared(sql, pass->dialect, pass->layout, trees, 'p', i);
     }
     return some;
 }
 
 static void put_key(tmi_text *sql, const tmi_sql_pass *pass)
 {
-    tmi_text_put(sql, pass->key_count > 0 ? " SELECT " : " SELECT 0");
+    tmi_text_put(sql, " SELECT ");
+    tmi_sql_before(sql, pass->dialect->answer);
+    if (pass->key_count == 0) tmi_text_put(sql, "0");
     for (size_t k = 0; k < pass->key_count; k++) {
         tmi_text_format(sql, "%scoalesce(v%zu, %zu)", k > 0 ? " + " : "", pass->keys[k],
                         pass->layout->columns[pass->keys[k]]->value_count);
         if (worth_of_key(pass, k) == 1) continue;
         tmi_text_put(sql, " * ");
-        tmi_sql_integer(sql, worth_of_key(pass, k));
+        tmi_sql_integer(sql, pass->dialect, worth_of_key(pass, k));
     }
+    tmi_sql_after(sql, pass->dialect->answer);
 }
 
 /* Groups by texts and codes, then by codes. */
@@ -227,8 +234,14 @@ static tamis_status put_late_groups(tmi_text *sql, const tmi_sql_pass *pass, con
     tamis_status status = tmi_sql_late_codes(sql, source, late, err);
     tmi_text_put(sql, " FROM texts)");
     put_key(sql, pass);
-    tmi_text_put(sql, ", sum(n)");
-    for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", sum(a%zu)", i);
+    tmi_text_put(sql, ", ");
+    tmi_sql_word(sql, pass->dialect->answer, "sum(n)");
+    for (size_t i = 0; i < pass->sum_count; i++) {
+        char sum[32];
+        snprintf(sum, sizeof sum, "sum(a%zu)", i);
+        tmi_text_put(sql, ", ");
+        tmi_sql_word(sql, pass->dialect->answer, sum);
+    }
     tmi_text_put(sql, " FROM codes GROUP BY 1");
     return status;
 }
@@ -246,14 +259,19 @@ tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const t
     if (shares) {
         tmi_text_format(sql, ", s%zu AS (SELECT s%zu.*", step + 1, step);
         put_shared(sql, pass);
-        tmi_text_format(sql, " FROM s%zu OFFSET '0'::bigint)", step++);
+        tmi_text_format(sql, " FROM s%zu%s)", step, pass->dialect->barrier);
+        step++;
     }
     if (some_late) {
         TMI_TRY(put_late_groups(sql, pass, source, late, step, err));
     } else {
         put_key(sql, pass);
-        tmi_text_put(sql, ", count(*)");
-        for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", %s", pass->sums[i]);
+        tmi_text_put(sql, ", ");
+        tmi_sql_word(sql, pass->dialect->answer, "count(*)");
+        for (size_t i = 0; i < pass->sum_count; i++) {
+            tmi_text_put(sql, ", ");
+            tmi_sql_word(sql, pass->dialect->answer, pass->sums[i]);
+        }
         tmi_text_format(sql, " FROM s%zu%s", step, pass->key_count > 0 ? " GROUP BY 1" : "");
     }
     if (sql->failed) status = tmi_fail_memory(err);

@@ -1,4 +1,4 @@
-#include "engine/postgres/sql.h"
+#include "engine/sql/sql.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,15 +9,14 @@
 #include "base/sha256.h"
 #include "engine/core/sql.h"
 
-/* ---- literals and steps ---- */
-
-void tmi_sql_integer(tmi_text *sql, int64_t value) { tmi_text_format(sql, "'%lld'::bigint", (long long)value); }
+/* ---- steps ---- */
 
 /* A chain of steps while it is written. Each step names the columns that a later one needs, each in one form: a server accepts
  * at most TMI_SQL_ENTRIES names in one SELECT. */
 typedef struct chain {
     tmi_text *sql;
     const tmi_sql_source *source;
+    const tmi_dialect *dialect;
     char *form;       /* the letter of each column in the last step; 0: not in it */
     size_t step;      /* the last one */
     const bool *late; /* categories that keep their texts; NULL: none */
@@ -37,7 +36,7 @@ static void end_chain(chain *k)
 static tamis_status begin_chain(chain *k, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
 {
     const tmi_layout *layout = source->layout;
-    *k = (chain){.sql = sql, .source = source};
+    *k = (chain){.sql = sql, .source = source, .dialect = source->dialect};
     k->form = tmi_alloc(layout->column_count, 1);
     k->depths = tmi_alloc(layout->column_count, sizeof *k->depths);
     if (!k->form || !k->depths) return tmi_fail_memory(err);
@@ -56,7 +55,7 @@ static tamis_status begin_chain(chain *k, tmi_text *sql, const tmi_sql_source *s
 /* Begins a step that gives some columns another form (NULL: none) and passes on all others unchanged. */
 static void begin_step(chain *k, changes *changed, char form)
 {
-    tmi_text_format(k->sql, ", s%zu AS NOT MATERIALIZED (SELECT one", ++k->step);
+    tmi_text_format(k->sql, ", s%zu%sSELECT one", ++k->step, k->dialect->step);
     for (size_t c = 0; c < k->source->layout->column_count; c++) {
         if (changed && changed(k, c)) k->form[c] = form;
         else if (k->form[c]) tmi_text_format(k->sql, ", %c%zu", k->form[c], c);
@@ -70,7 +69,7 @@ static void put_columns(const chain *k)
         if (k->form[c]) tmi_text_format(k->sql, ", %c%zu", k->form[c], c);
 }
 
-static void end_step(chain *k) { tmi_text_format(k->sql, " FROM s%zu OFFSET '0'::bigint)", k->step - 1); }
+static void end_step(chain *k) { tmi_text_format(k->sql, " FROM s%zu%s)", k->step - 1, k->dialect->barrier); }
 
 /* ---- cells ---- */
 
@@ -82,51 +81,64 @@ static bool is_exact_number(const chain *k, size_t c)
 
 /* A single-precision real is a missing code if it is the code rounded to single precision: 99.9 is 99.90000152..., not the
  * code itself. */
-static void put_real(tmi_text *sql, const tmi_column *column)
+static void put_real(tmi_text *sql, const tmi_dialect *dialect, const char *x, const tmi_column *column)
 {
     const char *comma = "";
     tmi_text_put(sql, "CASE WHEN ");
-    tmi_sql_name(sql, column->name);
-    tmi_text_put(sql, "::float8 = ANY ('{");
+    tmi_sql_word(sql, dialect->as_real, x);
+    tmi_text_put(sql, " = ANY ");
+    tmi_sql_before(sql, dialect->real_list);
     for (size_t i = 0; i < column->missing_code_count; i++) {
         const double code = column->missing_codes[i];
         if (!(fabs(code) <= (double)FLT_MAX)) continue;
         tmi_text_format(sql, "%s%.17g", comma, (double)(float)code);
         comma = ",";
     }
-    tmi_text_put(sql, "}'::float8[]) THEN NULL ELSE ");
-    tmi_sql_name(sql, column->name);
-    tmi_text_put(sql, "::float8 END");
+    tmi_sql_after(sql, dialect->real_list);
+    tmi_text_put(sql, " THEN NULL ELSE ");
+    tmi_sql_word(sql, dialect->as_real, x);
+    tmi_text_put(sql, " END");
+}
+
+static void put_number(tmi_text *sql, const tmi_dialect *dialect, const tmi_column *column, tmi_sql_type type)
+{
+    tmi_text x;
+    tmi_text_init(&x);
+    tmi_sql_name(&x, column->name);
+    if (x.failed) sql->failed = true;
+    else if (type == TMI_SQL_FLOAT) put_real(sql, dialect, x.bytes, column);
+    else tmi_sql_word(sql, type == TMI_SQL_INTEGER ? dialect->as_real : "$", x.bytes);
+    tmi_text_clear(&x);
 }
 
 /* Returns the letter of its form. */
-static char put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type, size_t c)
+static char put_cell(tmi_text *sql, const tmi_dialect *dialect, const tmi_column *column, tmi_sql_type type, size_t c)
 {
     if (column->kind == TMI_NUMBER) {
         const char form = type == TMI_SQL_NUMERIC ? 'n' : 'f';
-        if (type == TMI_SQL_FLOAT) put_real(sql, column);
-        else tmi_sql_name(sql, column->name);
-        tmi_text_format(sql, "%s AS %c%zu, ", type == TMI_SQL_INTEGER ? "::float8" : "", form, c);
+        put_number(sql, dialect, column, type);
+        tmi_text_format(sql, " AS %c%zu, ", form, c);
         return form;
     }
     const bool is_category = column->kind == TMI_CATEGORY, trims = type == TMI_SQL_TEXT && !is_category;
-    if (trims) tmi_text_put(sql, "btrim(");
-    tmi_sql_canonical(sql, column->name, type);
-    tmi_text_format(sql, "%s COLLATE \"C\" AS %c%zu, ", trims ? ", " TMI_SQL_BLANKS ")" : "", is_category ? 'c' : 't', c);
+    if (trims) tmi_sql_before(sql, dialect->trim);
+    tmi_sql_canonical(sql, dialect, column->name, type);
+    if (trims) tmi_sql_after(sql, dialect->trim);
+    tmi_text_format(sql, "%s AS %c%zu, ", dialect->binary, is_category ? 'c' : 't', c);
     return is_category ? 'c' : 't';
 }
 
-/* A numeric as the nearest double. From 2^1024 - 2^970 on that is infinite, which is missing; up to 2^-1075 it is 0. NaN sorts
- * above all others. */
 static void put_numerics(chain *k)
 {
     begin_step(k, is_exact_number, 'f');
-    for (size_t c = 0; c < k->source->layout->column_count; c++)
-        if (is_exact_number(k, c))
-            tmi_text_format(k->sql,
-                            ", CASE WHEN abs(n%zu) <= 2.4703282292062327208e-324 THEN 0::float8 WHEN abs(n%zu) < "
-                            "1.79769313486231580793728971405303415079934132710037826936e308 THEN n%zu::float8 END AS f%zu",
-                            c, c, c, c);
+    for (size_t c = 0; c < k->source->layout->column_count; c++) {
+        char x[32];
+        if (!is_exact_number(k, c)) continue;
+        snprintf(x, sizeof x, "n%zu", c);
+        tmi_text_put(k->sql, ", ");
+        tmi_sql_word(k->sql, k->dialect->numeric_as_real, x);
+        tmi_text_format(k->sql, " AS f%zu", c);
+    }
     end_step(k);
 }
 
@@ -135,14 +147,14 @@ static void put_cells(chain *k)
 {
     const tmi_layout *layout = k->source->layout;
     bool exact = false, trimmed = false;
-    tmi_text_put(k->sql, "WITH s0 AS NOT MATERIALIZED (SELECT ");
+    tmi_text_format(k->sql, "WITH s0%sSELECT ", k->dialect->step);
     for (size_t c = 0; c < layout->column_count; c++) {
         if (!tmi_is_read(layout->columns[c])) continue;
-        k->form[c] = put_cell(k->sql, layout->columns[c], k->source->types[c], c);
+        k->form[c] = put_cell(k->sql, k->dialect, layout->columns[c], k->source->types[c], c);
         exact = exact || is_exact_number(k, c);
         trimmed = trimmed || layout->columns[c]->kind == TMI_LABEL;
     }
-    tmi_text_format(k->sql, "1 AS one FROM %s%s)", k->source->table, trimmed ? " OFFSET '0'::bigint" : "");
+    tmi_text_format(k->sql, "1 AS one FROM %s%s)", k->source->table, trimmed ? k->dialect->barrier : "");
     if (exact) put_numerics(k);
 }
 
@@ -155,7 +167,7 @@ static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, const
     tamis_status status = TAMIS_OK;
     for (size_t c = 0; status == TAMIS_OK && c < layout->column_count; c++)
         if (layout->columns[c]->kind == TMI_CATEGORY && (late && late[c]) == are_late)
-            status = tmi_sql_code(sql, layout->columns[c], tmi_sql_form(source->types[c]), c, err);
+            status = tmi_sql_code(sql, source->dialect, layout->columns[c], tmi_sql_form(source->types[c]), c, err);
     return status;
 }
 
@@ -190,14 +202,14 @@ static void put_digits(tmi_text *sql, int64_t value)
     tmi_text_put(sql, at);
 }
 
-static void put_list(tmi_text *sql, const void *list, size_t count, bool is_long)
+static void put_list(tmi_text *sql, const tmi_dialect *dialect, const void *list, size_t count, bool is_long)
 {
-    tmi_text_put(sql, "('{");
+    tmi_sql_before(sql, is_long ? dialect->list : dialect->small_list);
     for (size_t i = 0; i < count; i++) {
         tmi_text_put(sql, i > 0 ? "," : "");
         put_digits(sql, is_long ? ((const int64_t *)list)[i] : ((const int32_t *)list)[i]);
     }
-    tmi_text_put(sql, is_long ? "}'::bigint[])" : "}'::int[])");
+    tmi_sql_after(sql, is_long ? dialect->list : dialect->small_list);
 }
 
 /* Whether the ranks of a column's labels come from ordering all rows rather than their distinct labels, which are then joined to
@@ -251,68 +263,79 @@ static void put_ranks(tmi_text *sql, const tmi_layout *layout, size_t c, size_t 
     if (column->stratum) tmi_text_format(sql, " AND h%zu = %s", c, stratum);
 }
 
-static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c)
+static void put_groups(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c];
     const size_t label = tmi_layout_index(layout, column->of);
     const size_t stratum = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
+    char rank[48];
+    snprintf(rank, sizeof rank, "least(r%zu, 2147483647)", c);
     tmi_text_format(sql, ", CASE WHEN t%zu <> '' THEN ", label);
     if (column->stratum) tmi_text_format(sql, "CASE v%zu", stratum);
     for (size_t s = 0; s < (column->stratum ? column->stratum->value_count : 1); s++) {
         if (column->stratum) tmi_text_format(sql, " WHEN %zu THEN ", s);
-        put_list(sql, column->cell_of[s], column->cluster_counts[s] > 0 ? (size_t)column->cluster_counts[s] : 0, false);
-        tmi_text_format(sql, "[least(r%zu, 2147483647)::int]", c);
+        put_list(sql, dialect, column->cell_of[s], column->cluster_counts[s] > 0 ? (size_t)column->cluster_counts[s] : 0, false);
+        tmi_text_put(sql, "[");
+        tmi_sql_word(sql, dialect->as_small_integer, rank);
+        tmi_text_put(sql, "]");
     }
     tmi_text_format(sql, "%s END AS v%zu", column->stratum ? " END" : "", c);
 }
 
-/* The bytes of a text exactly as the server stores them. */
-static void put_hash(tmi_text *sql, size_t c)
+static void put_digest(tmi_text *sql, const tmi_dialect *dialect, size_t c)
 {
-    tmi_text_format(sql, "sha256(decode(replace(coalesce(t%zu, ''), E'\\\\', E'\\\\\\\\'), 'escape'))", c);
+    char text[32];
+    snprintf(text, sizeof text, "t%zu", c);
+    tmi_sql_word(sql, dialect->digest, text);
 }
 
-static void put_scatter(tmi_text *sql, const tmi_layout *layout, size_t c)
+static void put_scatter(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c];
     char key[2 * TMI_KEY_BYTES + 1];
     tmi_hex(key, column->key, TMI_KEY_BYTES);
-    tmi_text_format(sql, ", get_byte(sha256(decode('%s', 'hex') || ", key);
+    tmi_text_put(sql, ", ");
+    tmi_sql_before(sql, dialect->first_byte);
+    tmi_sql_word(sql, dialect->bytes_of_hex, key);
+    tmi_text_put(sql, " || ");
     tmi_wipe(key, sizeof key);
     if (column->stratum) {
-        put_hash(sql, tmi_layout_index(layout, column->stratum));
+        put_digest(sql, dialect, tmi_layout_index(layout, column->stratum));
         tmi_text_put(sql, " || ");
     }
-    put_hash(sql, tmi_layout_index(layout, column->of));
-    tmi_text_format(sql, "), 0) %% %zu AS v%zu", column->value_count, c);
+    put_digest(sql, dialect, tmi_layout_index(layout, column->of));
+    tmi_sql_after(sql, dialect->first_byte);
+    tmi_text_format(sql, " %% %zu AS v%zu", column->value_count, c);
 }
 
-static void put_condition(tmi_text *sql, const tmi_layout *layout, const tmi_condition *condition)
+static void put_condition(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_condition *condition)
 {
     const size_t c = tmi_layout_index(layout, condition->column);
     if (tmi_has_points(condition->column)) {
         tmi_text_format(sql, "v%zu BETWEEN ", c);
-        tmi_sql_integer(sql, condition->least);
+        tmi_sql_integer(sql, dialect, condition->least);
         tmi_text_put(sql, " AND ");
-        tmi_sql_integer(sql, condition->most);
+        tmi_sql_integer(sql, dialect, condition->most);
     } else { /* ANY of an empty list is false even for NULL */
         tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN v%zu = ANY ", c, c);
-        put_list(sql, condition->codes, condition->code_count, false);
+        put_list(sql, dialect, condition->codes, condition->code_count, false);
         tmi_text_put(sql, " END");
     }
 }
 
 /* -1 is NULL. An array without NULL is read in constant time, one with NULL from its beginning. */
-static void put_class(tmi_text *sql, const tmi_column *column, size_t of)
+static void put_class(tmi_text *sql, const tmi_dialect *dialect, const tmi_column *column, size_t of)
 {
     const size_t count = tmi_class_count(column);
     bool some_missing = false;
     for (size_t v = 0; v < count; v++) some_missing = some_missing || column->classes[v] < 0;
     tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN %s", of, some_missing ? "nullif(" : "");
     if (tmi_has_points(column->of)) {
-        tmi_text_format(sql, "'%d'::int", (int)column->classes[0]);
+        char class[16];
+        snprintf(class, sizeof class, "%d", (int)column->classes[0]);
+        tmi_sql_word(sql, dialect->small_integer, class);
     } else {
-        put_list(sql, column->classes, count, false);
+        put_list(sql, dialect, column->classes, count, false);
         tmi_text_format(sql, "[v%zu + 1]", of);
     }
     if (some_missing) tmi_text_put(sql, ", -1)");
@@ -321,32 +344,61 @@ static void put_class(tmi_text *sql, const tmi_column *column, size_t of)
 }
 
 /* AND follows the logic of engine.h: false if one is false, else NULL if one is NULL. */
-static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
+/* How many of the cuts from `first` on are at most v, and `first`: halved until none is left. */
+static void put_cut_tree(tmi_text *sql, const tmi_dialect *dialect, const int64_t *cuts, size_t first, size_t count, size_t of)
+{
+    if (count == 0) {
+        tmi_sql_integer(sql, dialect, (int64_t)first);
+        return;
+    }
+    tmi_text_format(sql, "CASE WHEN v%zu < ", of);
+    tmi_sql_integer(sql, dialect, cuts[first + count / 2]);
+    tmi_text_put(sql, " THEN ");
+    put_cut_tree(sql, dialect, cuts, first, count / 2, of);
+    tmi_text_put(sql, " ELSE ");
+    put_cut_tree(sql, dialect, cuts, first + count / 2 + 1, count - count / 2 - 1, of);
+    tmi_text_put(sql, " END");
+}
+
+static void put_cuts(tmi_text *sql, const tmi_dialect *dialect, const tmi_column *column, size_t of)
+{
+    if (!dialect->buckets) {
+        tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN ", of);
+        put_cut_tree(sql, dialect, column->cuts, 0, column->value_count - 1, of);
+        tmi_text_put(sql, " END");
+        return;
+    }
+    tmi_text_format(sql, "%sv%zu, ", dialect->buckets, of);
+    put_list(sql, dialect, column->cuts, column->value_count - 1, true);
+    tmi_text_put(sql, ")");
+}
+
+static void put_made(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c];
     const size_t of = column->of ? tmi_layout_index(layout, column->of) : 0;
     tmi_text_put(sql, ", ");
     if (column->kind == TMI_CUTS) {
-        tmi_text_format(sql, "width_bucket(v%zu, ", of);
-        put_list(sql, column->cuts, column->value_count - 1, true);
-        tmi_text_put(sql, ")");
+        put_cuts(sql, dialect, column, of);
     } else if (column->kind == TMI_LOOKUP) {
-        put_list(sql, column->numbers, column->of->value_count, true);
+        put_list(sql, dialect, column->numbers, column->of->value_count, true);
         tmi_text_format(sql, "[v%zu + 1]", of);
     } else if (column->kind == TMI_CLASSES) {
-        put_class(sql, column, of);
+        put_class(sql, dialect, column, of);
     } else if (column->kind == TMI_PRODUCT) {
-        tmi_sql_product(sql, layout, c);
+        tmi_sql_product(sql, dialect, layout, c);
     } else if (column->kind == TMI_DIFFERENCE) {
         tmi_text_format(sql, "v%zu - v%zu", of, tmi_layout_index(layout, column->second));
     } else {
+        tmi_sql_before(sql, dialect->truth);
         tmi_text_put(sql, "(true");
         for (size_t i = 0; i < column->condition_count; i++) {
             tmi_text_put(sql, " AND (");
-            put_condition(sql, layout, &column->conditions[i]);
+            put_condition(sql, dialect, layout, &column->conditions[i]);
             tmi_text_put(sql, ")");
         }
-        tmi_text_put(sql, ")::int::bigint");
+        tmi_text_put(sql, ")");
+        tmi_sql_after(sql, dialect->truth);
     }
     tmi_text_format(sql, " AS v%zu", c);
 }
@@ -356,7 +408,7 @@ static void put_units(tmi_text *sql, const tmi_sql_source *source, const tmi_col
 {
     const size_t c = tmi_layout_index(source->layout, unit);
     tmi_text_format(sql, "SELECT t%zu%s FROM (SELECT ", c, what);
-    put_cell(sql, unit, source->types[c], c);
+    put_cell(sql, source->dialect, unit, source->types[c], c);
     tmi_text_format(sql, "1 AS one FROM %s) ids GROUP BY t%zu", source->table, c);
 }
 
@@ -368,24 +420,23 @@ void tmi_sql_units(tmi_text *sql, const tmi_sql_source *source, const tmi_column
     tmi_text_put(sql, ") units");
 }
 
-/* The rows of units that count; see tmi_request. Only the rows of units with more than may count are ordered. The values are
- * joined as an array: a chain of || is as deep as it is long, and a server's stack is small. */
+/* The rows of units that count; see tmi_request. Only the rows of units with more than may count are ordered. */
 static void put_unit(chain *k)
 {
     tmi_text *sql = k->sql;
     const tmi_layout *layout = k->source->layout;
+    const tmi_dialect *dialect = k->dialect;
     const size_t unit = tmi_layout_index(layout, layout->request->unit), values = k->step;
-    const char *comma = "";
     char key[2 * TMI_KEY_BYTES + 1];
     if (k->source->units_fit) {
         begin_step(k, NULL, 0);
         tmi_text_format(sql, " FROM s%zu WHERE t%zu <> '')", values, unit);
         return;
     }
-    tmi_text_put(sql, ", large AS MATERIALIZED (");
+    tmi_text_format(sql, ", large%s", dialect->materialized);
     put_units(sql, k->source, layout->request->unit, "");
     tmi_text_put(sql, " HAVING count(*) > ");
-    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    tmi_sql_integer(sql, dialect, layout->request->rows_per_unit);
     tmi_text_format(sql, " AND t%zu <> '')", unit);
     begin_step(k, NULL, 0);
     tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu", unit);
@@ -395,24 +446,24 @@ static void put_unit(chain *k)
     begin_step(k, NULL, 0);
     tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY ", unit);
     tmi_hex(key, layout->request->key, TMI_KEY_BYTES);
-    tmi_text_format(sql, "sha256(decode('%s' || encode(", key);
+    tmi_sql_word(sql, dialect->order_key, key);
     tmi_wipe(key, sizeof key);
-    put_hash(sql, unit);
-    tmi_text_put(sql, ", 'hex') || ',' || array_to_string(ARRAY[");
+    put_digest(sql, dialect, unit);
+    tmi_text_put(sql, dialect->order_digest);
     for (size_t c = 0; c < layout->column_count; c++) {
+        char value[32];
         if (!tmi_is_given(layout->columns[c])) continue;
-        tmi_text_format(sql, "%sv%zu", comma, c);
-        comma = ", ";
+        snprintf(value, sizeof value, "v%zu", c);
+        tmi_sql_word(sql, dialect->order_value, value);
     }
-    tmi_text_format(sql, "%scopy]::bigint[], ',', ''), 'escape'))) AS place FROM s%zu)", comma, k->step - 1);
+    tmi_text_format(sql, "copy%s) AS place FROM s%zu)", dialect->order_end, k->step - 1);
     begin_step(k, NULL, 0);
     tmi_text_format(sql,
-                    " FROM s%zu WHERE t%zu <> '' AND NOT EXISTS (SELECT FROM large WHERE large.t%zu = s%zu.t%zu) UNION ALL "
-                    "SELECT one",
-                    values, unit, unit, values, unit);
+                    " FROM s%zu WHERE t%zu <> '' AND NOT EXISTS (%s large WHERE large.t%zu = s%zu.t%zu) UNION ALL SELECT one",
+                    values, unit, dialect->exists, unit, values, unit);
     put_columns(k);
     tmi_text_format(sql, " FROM s%zu WHERE place <= ", k->step - 1);
-    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    tmi_sql_integer(sql, dialect, layout->request->rows_per_unit);
     tmi_text_put(sql, ")");
 }
 
@@ -449,7 +500,7 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         if (column->kind == TMI_NUMBER && !column->by) tmi_sql_point(sql, source, c);
-        if (column->kind == TMI_SCATTER) put_scatter(sql, layout, c);
+        if (column->kind == TMI_SCATTER) put_scatter(sql, source->dialect, layout, c);
         by = by || (column->kind == TMI_NUMBER && column->by);
         groups = groups || column->kind == TMI_GROUPS;
         depth = k.depths[c] > depth ? k.depths[c] : depth;
@@ -464,17 +515,17 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         const size_t before = k.step;
         begin_step(&k, is_groups, 'v');
         for (size_t c = 0; c < layout->column_count; c++)
-            if (is_groups(&k, c)) put_groups(sql, layout, c);
+            if (is_groups(&k, c)) put_groups(sql, source->dialect, layout, c);
         put_ordered_rows(sql, source, before);
         for (size_t c = 0; c < layout->column_count; c++)
             if (is_groups(&k, c) && !has_ordered_rows(source, c)) put_ranks(sql, layout, c, before);
-        tmi_text_put(sql, " OFFSET '0'::bigint)");
+        tmi_text_format(sql, "%s)", source->dialect->barrier);
     }
     if (layout->request->unit) put_unit(&k);
     for (k.depth = 1; k.depth <= depth; k.depth++) {
         begin_step(&k, is_at_depth, 'v');
         for (size_t c = 0; c < layout->column_count; c++)
-            if (is_at_depth(&k, c)) put_made(sql, layout, c);
+            if (is_at_depth(&k, c)) put_made(sql, source->dialect, layout, c);
         end_step(&k);
     }
     *step = k.step;

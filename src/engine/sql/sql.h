@@ -3,44 +3,28 @@
  * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT ... FROM s0), each with the columns that later ones need: t3
  * is the trimmed text of column 3 of the layout, c3 its untrimmed text, f3 its number, v3 its point or code. Missing values
  * are NULL. A last step may add products that several sums share. Steps are never materialized: one that is used twice reads the
- * table twice. OFFSET '0'::bigint keeps a step from being merged into the
- * next one, which would compute its columns once for every use. (OFFSET 0 would too, but it becomes a bigint only after the
- * planner has decided about parallel workers, and then it cannot use them.)
+ * table twice. Databases differ in words, which are in a table each (engine/sql/dialect.h).
  *
  * No error may depend on a value. PostgreSQL raises an error where C rounds: on a text that is not a number, on a number
  * outside the range of doubles, and on a quotient or product that is rounded to 0 or to infinity. Each of these is guarded
  * against here. PostgreSQL also skips NULL in least() and greatest(), so a clamp is always inside a test for NULL. */
-#ifndef TMI_ENGINE_POSTGRES_SQL_H
-#define TMI_ENGINE_POSTGRES_SQL_H
+#ifndef TMI_ENGINE_SQL_SQL_H
+#define TMI_ENGINE_SQL_SQL_H
 
 #include "base/text.h"
+#include "engine/core/points.h"
 #include "engine/core/products.h"
+#include "engine/sql/dialect.h"
 
 /* Names that one SELECT may have, both in a step and in the final one; PostgreSQL allows 1664. The rest is for a step's own
  * names: `one`, n, copy, place, and for groups their keys, twice, and their rows. */
 #define TMI_SQL_ENTRIES 1600
 
-/* What is trimmed off a text, as a literal. */
-#define TMI_SQL_BLANKS "E' \\t\\n\\x0b\\f\\r'"
-
-typedef enum tmi_sql_type {
-    TMI_SQL_DOUBLE,
-    TMI_SQL_FLOAT,
-    TMI_SQL_INTEGER,
-    TMI_SQL_BOOLEAN,
-    TMI_SQL_NUMERIC,
-    TMI_SQL_TEXT,
-    TMI_SQL_DATE,
-    TMI_SQL_UUID,
-    TMI_SQL_OTHER_TEXT, /* without a canonical form: CHAR(n), citext, some collations */
-    TMI_SQL_TIME,       /* times, timestamps, intervals: without a canonical form too */
-    TMI_SQL_OTHER
-} tmi_sql_type;
-
 tmi_form tmi_sql_form(tmi_sql_type type);
 tmi_class tmi_sql_class(tmi_sql_type type);
 
 typedef struct tmi_sql_source {
+    const tmi_dialect *dialect;
     const char *table; /* quoted, with its schema */
     const tmi_layout *layout;
     const tmi_sql_type *types; /* of the columns of the layout that are read */
@@ -66,37 +50,46 @@ tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, con
 
 /* The code of text c of a category as v, with a comma before it. INVALID: two listed values are the same number in a column of
  * this form. */
-tamis_status tmi_sql_code(tmi_text *sql, const tmi_column *column, tmi_form form, size_t c, tamis_error *err);
+tamis_status tmi_sql_code(tmi_text *sql, const tmi_dialect *dialect, const tmi_column *column, tmi_form form, size_t c,
+                          tamis_error *err);
 
 /* The canonical text of a column in SQL. Texts keep their surrounding blanks. */
-void tmi_sql_canonical(tmi_text *sql, const char *name, tmi_sql_type type);
+void tmi_sql_canonical(tmi_text *sql, const tmi_dialect *dialect, const char *name, tmi_sql_type type);
 
 /* The grid point of number c as v, with a comma before it. */
 void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c);
 
 /* What the sums of a request share: p7 is the product of node 7, d7 factor 7 as a double. Nothing if there is little to share,
  * or more than a step has room for. Clear the trees after a failure too. */
-tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_layout *layout, tamis_error *err);
+tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_dialect *dialect, const tmi_layout *layout, tamis_error *err);
 
 /* The definition of p or d with this number from the values v of a step, with a comma before it. */
-void tmi_sql_shared(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, char letter, size_t i);
+void tmi_sql_shared(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_factor_trees *trees,
+                    char letter, size_t i);
 
 /* The sum of a measure, or the number of its rows (of which each is worth what it adds), over the values of a step with at most
  * this many rows; 0: unknown. */
-void tmi_sql_sum(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure,
-                 int64_t rows);
+void tmi_sql_sum(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_factor_trees *trees,
+                 const tmi_measure *measure, int64_t rows);
 
 /* The point of product c from the values v of its factors. */
-void tmi_sql_product(tmi_text *sql, const tmi_layout *layout, size_t c);
+void tmi_sql_product(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, size_t c);
 
-/* An integer as a literal of its type. */
-void tmi_sql_integer(tmi_text *sql, int64_t value);
+/* A list of points (engine/core/points.h): the rows of each cell, point and weight are counted, so that what travels is distinct
+ * records and their numbers. Its rows: cell, point, weight, number. */
+tamis_status tmi_sql_points(tmi_text *sql, const tmi_points_plan *plan, const tmi_sql_source *source, tamis_error *err);
+
+/* Rows by stratum, or the distinct labels in it; either may be NULL. Its rows: the code of the stratum, value_count for none, and
+ * the number. */
+tamis_status tmi_sql_counts(tmi_text *sql, const tmi_sql_source *source, const tmi_column *stratum, const tmi_column *label,
+                            tamis_error *err);
 
 /* ---- passes ---- */
 
 /* Tables whose `by` columns together have few cells are summed in one pass by all of these columns; groups that a table does
  * not distinguish are added up here. */
 typedef struct tmi_sql_pass {
+    const tmi_dialect *dialect;
     const tmi_layout *layout;
     int64_t rows; /* of the source, at most; 0: unknown */
     const tmi_factor_trees *trees;
@@ -115,7 +108,8 @@ typedef struct tmi_sql_passes {
     tmi_factor_trees trees; /* of all passes, which point to it */
 } tmi_sql_passes;
 
-tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, int64_t rows, tamis_error *err);
+tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_dialect *dialect, const tmi_layout *layout, int64_t rows,
+                                 tamis_error *err);
 void tmi_sql_passes_clear(tmi_sql_passes *passes);
 
 /* The query of a pass. Its rows: the key, the number of rows, the sums. */

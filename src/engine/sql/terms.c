@@ -1,7 +1,7 @@
 /* What a row adds to a measure, in SQL. */
 #include <math.h>
 
-#include "engine/postgres/sql.h"
+#include "engine/sql/sql.h"
 
 /* The i-th column that must not be missing: the factors, then the others. NULL: none there. */
 static const tmi_column *needed(const tmi_measure *measure, size_t i)
@@ -30,17 +30,19 @@ static void put_present(tmi_text *sql, const tmi_layout *layout, const tmi_measu
     if (measure->where) tmi_text_format(sql, "%sv%zu = 1", and, tmi_layout_index(layout, measure->where));
 }
 
-static void put_factor(tmi_text *sql, const tmi_layout *layout, const tmi_factor *factor, bool as_double)
+static void put_factor(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_factor *factor,
+                       bool as_double)
 {
     const size_t c = tmi_layout_index(layout, factor->column);
+    if (as_double) tmi_sql_before(sql, dialect->as_real);
     if (factor->minus == 0) {
         tmi_text_format(sql, "v%zu", c);
     } else {
         tmi_text_format(sql, "(v%zu - ", c);
-        tmi_sql_integer(sql, factor->minus);
+        tmi_sql_integer(sql, dialect, factor->minus);
         tmi_text_put(sql, ")");
     }
-    if (as_double) tmi_text_put(sql, "::float8");
+    if (as_double) tmi_sql_after(sql, dialect->as_real);
 }
 
 /* How a row's term is computed, from the public ranges of the columns. Products below 2^52 are computed as integers, others as
@@ -50,7 +52,7 @@ typedef struct term {
     double largest; /* in size, at most */
 } term;
 
-static term term_of(const tmi_measure *measure)
+static term term_of(const tmi_measure *measure, const tmi_dialect *dialect)
 {
     double bound = 1, least = 1, most = 1; /* exact up to 2^52, so a bound up to there is valid */
     for (size_t f = 0; f < measure->factor_count; f++) {
@@ -62,7 +64,7 @@ static term term_of(const tmi_measure *measure)
         least = fmin(fmin(ends[0], ends[1]), fmin(ends[2], ends[3]));
         most = fmax(fmax(ends[0], ends[1]), fmax(ends[2], ends[3]));
     }
-    const bool is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= 52;
+    const bool is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= (dialect->shifts ? 52 : 0);
     const double high = floor(ldexp(most, -measure->shift) + 0.5), low = floor(ldexp(least, -measure->shift) + 0.5);
     const bool is_clamped = !is_integer || high > (double)measure->high || low < (double)measure->low;
     return (term){is_integer, is_clamped,
@@ -70,7 +72,8 @@ static term term_of(const tmi_measure *measure)
 }
 
 /* The product of doubles from the last shared node on. */
-static void put_doubles(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure)
+static void put_doubles(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_factor_trees *trees,
+                        const tmi_measure *measure)
 {
     size_t nodes[TMI_MAX_FACTORS], node = TMI_NO_NODE, first = 0;
     for (size_t f = 0; f < measure->factor_count; f++) {
@@ -83,70 +86,86 @@ static void put_doubles(tmi_text *sql, const tmi_layout *layout, const tmi_facto
         const size_t factor = nodes[f] == TMI_NO_NODE ? 0 : trees->nodes[nodes[f]].factor;
         tmi_text_put(sql, f > 0 ? " * " : "");
         if (nodes[f] != TMI_NO_NODE && tmi_is_shared_factor(trees, factor)) tmi_text_format(sql, "d%zu", factor);
-        else put_factor(sql, layout, &measure->factors[f], true);
+        else put_factor(sql, dialect, layout, &measure->factors[f], true);
     }
 }
 
-static void put_term(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure, term how)
+/* An end of the range of a term. */
+static void put_end(tmi_text *sql, const tmi_dialect *dialect, int64_t value, term how)
 {
+    if (!how.is_integer) tmi_sql_before(sql, dialect->as_real);
+    tmi_sql_integer(sql, dialect, value);
+    if (!how.is_integer) tmi_sql_after(sql, dialect->as_real);
+}
+
+static void put_term(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_factor_trees *trees,
+                     const tmi_measure *measure, term how)
+{
+    if (!how.is_integer) tmi_sql_before(sql, dialect->as_integer);
     if (how.is_clamped) tmi_text_put(sql, how.is_integer ? "least(greatest(" : "floor(least(greatest(");
     if (measure->shift > 0) tmi_text_put(sql, "(");
-    if (!how.is_integer) put_doubles(sql, layout, trees, measure);
+    if (!how.is_integer) put_doubles(sql, dialect, layout, trees, measure);
     for (size_t f = 0; how.is_integer && f < measure->factor_count; f++) {
         tmi_text_put(sql, f > 0 ? " * " : "");
-        put_factor(sql, layout, &measure->factors[f], false);
+        put_factor(sql, dialect, layout, &measure->factors[f], false);
     }
     if (how.is_integer && measure->shift > 0) {
         tmi_text_put(sql, " + ");
-        tmi_sql_integer(sql, INT64_C(1) << (measure->shift - 1));
+        tmi_sql_integer(sql, dialect, INT64_C(1) << (measure->shift - 1));
         tmi_text_format(sql, ") >> %d", measure->shift);
     } else if (!how.is_integer) {
-        if (measure->shift > 0) tmi_text_format(sql, ") * '%.17g'::float8", ldexp(1, -measure->shift));
-        tmi_text_put(sql, " + '0.5'::float8");
+        if (measure->shift > 0) tmi_text_put(sql, ") * ");
+        if (measure->shift > 0) tmi_sql_real(sql, dialect, ldexp(1, -measure->shift));
+        tmi_text_put(sql, " + ");
+        tmi_sql_real(sql, dialect, 0.5);
     }
     if (!how.is_clamped) return;
     tmi_text_put(sql, ", ");
-    tmi_sql_integer(sql, measure->low);
-    tmi_text_put(sql, how.is_integer ? "), " : "::float8), ");
-    tmi_sql_integer(sql, measure->high);
-    tmi_text_put(sql, how.is_integer ? ")" : "::float8))::bigint");
+    put_end(sql, dialect, measure->low, how);
+    tmi_text_put(sql, "), ");
+    put_end(sql, dialect, measure->high, how);
+    tmi_text_put(sql, how.is_integer ? ")" : "))");
+    if (!how.is_integer) tmi_sql_after(sql, dialect->as_integer);
 }
 
-void tmi_sql_product(tmi_text *sql, const tmi_layout *layout, size_t c)
+void tmi_sql_product(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c];
     const tmi_measure measure = tmi_product_measure(column);
     tmi_text_put(sql, "CASE WHEN ");
     put_present(sql, layout, &measure);
     tmi_text_put(sql, " THEN ");
-    put_term(sql, layout, NULL, &measure, term_of(&measure));
+    put_term(sql, dialect, layout, NULL, &measure, term_of(&measure, dialect));
     if (column->has_instead) {
         tmi_text_put(sql, " ELSE ");
-        tmi_sql_integer(sql, column->instead);
+        tmi_sql_integer(sql, dialect, column->instead);
     }
     tmi_text_put(sql, " END");
 }
 
 /* A sum of ints is a bigint, which a server keeps in its table of groups and adds up without a look at the overflow; one
  * of bigints is kept elsewhere, which takes longer where there are many groups. */
-static bool fits_int(term how, int64_t rows)
+static bool fits_int(const tmi_dialect *dialect, term how, int64_t rows)
 {
-    return rows > 0 && how.largest <= INT32_MAX && how.largest * (double)rows <= 0x1p62;
+    return dialect->as_term && rows > 0 && how.largest <= INT32_MAX && how.largest * (double)rows <= 0x1p62;
 }
 
-void tmi_sql_sum(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure, int64_t rows)
+void tmi_sql_sum(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_factor_trees *trees,
+                 const tmi_measure *measure, int64_t rows)
 {
     if (measure->factor_count > 0) {
         /* A product with NULL is NULL; only a clamp would turn it into a number. */
-        const term how = term_of(measure);
-        const bool tested = how.is_clamped || has_conditions(measure), is_int = fits_int(how, rows);
-        tmi_text_put(sql, is_int ? "sum((" : "sum(");
+        const term how = term_of(measure, dialect);
+        const bool tested = how.is_clamped || has_conditions(measure), is_int = fits_int(dialect, how, rows);
+        tmi_text_put(sql, "sum(");
+        if (is_int) tmi_sql_before(sql, dialect->as_term);
         tmi_text_put(sql, tested ? "CASE WHEN " : "");
         if (tested) put_present(sql, layout, measure);
         if (tested) tmi_text_put(sql, " THEN ");
-        put_term(sql, layout, trees, measure, how);
+        put_term(sql, dialect, layout, trees, measure, how);
         tmi_text_put(sql, tested ? " END" : "");
-        tmi_text_put(sql, is_int ? ")::int)" : ")");
+        if (is_int) tmi_sql_after(sql, dialect->as_term);
+        tmi_text_put(sql, ")");
     } else if (has_conditions(measure)) {
         tmi_text_put(sql, "count(*) FILTER (WHERE ");
         put_present(sql, layout, measure);
@@ -171,7 +190,7 @@ static bool is_repeated(const tmi_request *request, size_t t, size_t m)
 /* Factors of all sums. With fewer, one more step costs more than it saves. */
 #define MANY_FACTORS 32
 
-tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_layout *layout, tamis_error *err)
+tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_dialect *dialect, const tmi_layout *layout, tamis_error *err)
 {
     const tmi_request *request = layout->request;
     size_t names = layout->column_count, factors = 0, node;
@@ -179,7 +198,7 @@ tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_layout *layout, ta
     for (size_t t = 0; t < request->table_count; t++)
         for (size_t m = 0; m < request->tables[t].measure_count; m++) {
             const tmi_measure *measure = &request->tables[t].measures[m];
-            if (measure->factor_count == 0 || term_of(measure).is_integer || is_repeated(request, t, m)) continue;
+            if (measure->factor_count == 0 || term_of(measure, dialect).is_integer || is_repeated(request, t, m)) continue;
             if (!tmi_factor_trees_add(&node, trees, measure)) return tmi_fail_memory(err);
             factors += measure->factor_count;
         }
@@ -189,7 +208,8 @@ tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_layout *layout, ta
     return TAMIS_OK;
 }
 
-void tmi_sql_shared(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, char letter, size_t i)
+void tmi_sql_shared(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_factor_trees *trees,
+                    char letter, size_t i)
 {
     size_t factors[TMI_MAX_FACTORS], count = 0;
     if (letter == 'd') factors[count++] = i;
@@ -197,7 +217,7 @@ void tmi_sql_shared(tmi_text *sql, const tmi_layout *layout, const tmi_factor_tr
         factors[count++] = trees->nodes[node].factor;
     tmi_text_put(sql, ", ");
     while (count-- > 0) {
-        put_factor(sql, layout, &trees->factors[factors[count]], true);
+        put_factor(sql, dialect, layout, &trees->factors[factors[count]], true);
         tmi_text_put(sql, count > 0 ? " * " : "");
     }
     tmi_text_format(sql, " AS %c%zu", letter, i);
