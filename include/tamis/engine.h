@@ -1,10 +1,10 @@
-/* Rows that are not in a file or a database: arrays in the caller's memory, Arrow data, or an engine of the caller's own.
+/* Rows that are not in a file or a database: arrays in the caller's memory, or Arrow data. An engine of the caller's own is in
+ * <tamis/experimental/caller.h>.
  *
  *     tamis_source_new, tamis_source_column         columns of the caller, one after the other
  *     tamis_source_arrow                            record batches of the Arrow C data interface
  *     tamis_source_take_stream                      the same from an Arrow C stream
  *     tamis_source_streams                          the same from streams that can be opened again: rows beyond memory
- *     tamis_source_asking                           questions as JSON, answers as JSON: for clusters and other databases
  *
  * A source is given as `rows` in tamis_release_options and tamis_estimate_options, and then replaces the source of the plan.
  * What it refers to must stay as it is until tamis_source_free.                                                     */
@@ -25,10 +25,7 @@ typedef enum tamis_engine {
     TAMIS_ENGINE_READSTAT /* files of SPSS, Stata and SAS */
 } tamis_engine;
 
-/* "duckdb", "memory", "postgres", "readstat"; NULL for any other number. */
-TAMIS_API const char *tamis_engine_name(tamis_engine engine);
-
-/* The engine of a name. TAMIS_ENGINE_FITTING on failure. Errors: INVALID. */
+/* The engine of a name: "duckdb", "memory", "postgres" or "readstat". TAMIS_ENGINE_FITTING on failure. Errors: INVALID. */
 TAMIS_USE tamis_status tamis_engine_of_name(tamis_engine *engine, const char *name, tamis_error *err);
 
 /* Names the file of a library that is loaded when it is first used: "duckdb", "pq" (libpq) or "readstat". Without it the usual
@@ -181,26 +178,6 @@ typedef int tamis_open_stream(void *context, struct ArrowArrayStream *out);
  * Gives    a source as tamis_source_new; nothing is opened yet.
  * Errors   INVALID, SYSTEM.                                                                                          */
 TAMIS_USE tamis_status tamis_source_streams(tamis_source **source, tamis_open_stream *open, void *context, tamis_error *err);
-
-/* ---- an engine of the caller's own ---- */
-
-typedef struct tamis_reply tamis_reply;
-
-/* Answers a question. Both are JSON objects; docs/engines.md describes them. The guarantee of a release rests on the
- * answer being what was asked for.
- *
- * Gives    TAMIS_OK after tamis_reply_set; another status if there is no answer. Its message is not passed on: it might
- *          contain data.                                                                                                */
-typedef tamis_status tamis_answer(void *context, tamis_reply *reply, const char *question, tamis_error *err);
-
-/* Sets the answer, which is copied. The last call wins. */
-TAMIS_API void tamis_reply_set(tamis_reply *reply, const char *text);
-
-/* A source that asks `answer`, which gets `context`. It serves releases; estimates need rows.
- *
- * Gives    a source as tamis_source_new.
- * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_USE tamis_status tamis_source_asking(tamis_source **source, tamis_answer *answer, void *context, tamis_error *err);
 
 TAMIS_END
 

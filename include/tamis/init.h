@@ -27,15 +27,6 @@ typedef struct tamis_init {
  * Errors   INVALID (no such file, no header, a kind of file that is not read), SYSTEM (memory, no DuckDB, no server). */
 TAMIS_USE tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err);
 
-/* The header by itself, for programs: {"label": of the file or null, "columns": [{"name", "type": "number", "text", "date",
- * "other" or null if only the cells would show it, "label": or null, "codes": [{"code", "label", "missing"}] as far as they
- * have labels, at most 100}]}. No row is read. Labels may have been made from the data: they are for the people who write a plan.
- *
- * Needs    as tamis_init_yaml; `source` and `schema` are not looked at.
- * Gives    a text that the caller frees with tamis_free; NULL on failure.
- * Errors   as tamis_init_yaml.                                                                                       */
-TAMIS_USE tamis_status tamis_header_json(char **json, const tamis_init *init, tamis_error *err);
-
 /* The same as tamis_init_yaml for rows of the caller, from the names and types of an Arrow schema; the plan's source is
  * {caller: NAME}.
  *

@@ -39,12 +39,6 @@ TAMIS_USE tamis_status tamis_plan_set_ledger(tamis_plan *plan, const char *path,
 
 TAMIS_API void tamis_plan_free(tamis_plan *plan);
 
-/* The name of the survey, as the plan gives it. Lives as long as the plan. NULL for NULL. */
-TAMIS_API const char *tamis_plan_survey(const tamis_plan *plan);
-
-/* The name of the stratum with this number, from 0; NULL if there is none, or for NULL. Lives as long as the plan. */
-TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum);
-
 /* The plan as JSON, as a certificate contains it: numbers are exact texts and keys are in alphabetical order, so that equal plans
  * have equal texts. The ledger, the folders of files and the connections of a database are left out. tamis_plan_read_text
  * reads the text again, since JSON is YAML; a plan that names a database needs its connection first.
@@ -52,9 +46,6 @@ TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
  * Gives    a text that the caller frees with tamis_free; NULL on failure.
  * Errors   INVALID (NULL), SYSTEM (memory).                                                                          */
 TAMIS_USE tamis_status tamis_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
-
-/* The same plan as YAML, as a person would write it. */
-TAMIS_USE tamis_status tamis_plan_yaml(char **yaml, const tamis_plan *plan, tamis_error *err);
 
 /* The columns of the source that the plan reads, for a caller that selects them: [{"name", "as"}], `as` being number, category,
  * stratum, cluster, id, weight, probability or size. A column with several uses is there for each.
@@ -66,38 +57,6 @@ TAMIS_USE tamis_status tamis_plan_columns_json(char **json, const tamis_plan *pl
 /* The folder that `tamis release` writes to by default: the plan's file name without .yaml or .yml, and
  * "-release", in the current folder. The caller frees the text with tamis_free. */
 TAMIS_USE tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err);
-
-/* ---- for editors: texts that need not be plans yet ---- */
-
-/* Any text: what can be read of it, where each value is, and every error.
- *
- *     {"ok": false,
- *      "tree": {"survey": "schools", "columns": {"enroll": {"from": "0", "to": ""}}, ...},
- *      "places": [{"path": "/columns/enroll/to", "line": 7, "column": 9, "begin": 112, "end": 112, "quoted": false,
- *                  "key": {"line": 7, "column": 5, "begin": 108, "end": 110}}, ...],
- *      "errors": [{"message": "...", "key": "columns.enroll.to", "file": "plan.yaml", "line": 7, "column": 9}, ...]}
- *
- * The tree has texts as they are written, numbers too. A path is a JSON Pointer, as tamis_plan_set takes it. Lines and columns
- * count from 1, columns in characters; begin and end are bytes, [begin, end), with quotes and brackets; a value that is not
- * written has none of its own, and begins and ends where it could be written. `key` is null in lists. Of a text that is
- * not YAML there is what was read before the error. `ok`: the text is a plan that tamis_plan_read_text reads.
- *
- * Needs    name and options as tamis_plan_read_with; at most 1 MB.
- * Gives    a text that the caller frees with tamis_free; NULL on failure. A wrong plan is no failure.
- * Errors   INVALID (NULL, options), SYSTEM (memory).                                                                  */
-TAMIS_USE tamis_status tamis_draft_json(char **json, const char *name, const char *bytes, size_t length,
-                                        const tamis_plan_options *options, tamis_error *err);
-
-/* Sets, inserts or removes one value of a plan's text. All other bytes stay as they are, comments too, except what is on the
- * lines of a value that is removed.
- *
- * Needs    YAML; `path`: a JSON Pointer, "/columns/hours/to", with "-" or the next number for a new last item of a list; what is
- *          missing on the way is inserted. `value`: JSON, or NULL to remove it. A number that has to be exact is a text: "1/3".
- * Gives    the new text, which the caller frees with tamis_free; NULL on failure. It was read again, and differs from the old one
- *          at the path alone. Whether it is a plan, tamis_draft_json says.
- * Errors   INVALID (not YAML, not JSON, no such place, a place that cannot be changed by itself), SYSTEM (memory).     */
-TAMIS_USE tamis_status tamis_plan_set(char **text, const char *bytes, size_t length, const char *path, const char *value,
-                                      tamis_error *err);
 
 TAMIS_END
 

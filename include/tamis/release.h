@@ -69,17 +69,6 @@ TAMIS_USE tamis_status tamis_release_new(tamis_release **release, const tamis_pl
                                          const tamis_release_options *options, tamis_error *err);
 TAMIS_API void tamis_release_free(tamis_release *release);
 
-/* Whether a release could be made: everything that tamis_release_new checks before it charges is checked. Of the rows only what
- * all neighbours share is read: the header, types, and counts that the design fixes. Nothing is charged or written; the ledger
- * may refuse later, if others charge it meanwhile.
- *
- * Needs    as tamis_release_new.
- * Gives    {"repeated": the same was released before, and would be returned for nothing, "would_spend", "left": of the account
- *          now, null if there is none yet, "would_leave"}; the caller frees it with tamis_free. NULL on failure.
- * Errors   those of tamis_release_new before its charge.                                                             */
-TAMIS_USE tamis_status tamis_release_ready(char **json, const tamis_plan *plan, const char *folder,
-                                           const tamis_release_options *options, tamis_error *err);
-
 /* Whether the numbers are those of an earlier release, which the ledger kept: nothing was read, and nothing was spent. */
 TAMIS_API int tamis_release_is_repeated(const tamis_release *release);
 

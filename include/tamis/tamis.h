@@ -15,7 +15,6 @@
 #include <tamis/plan.h>
 #include <tamis/preview.h>
 #include <tamis/release.h>
-#include <tamis/tally.h>
 #include <tamis/verify.h>
 
 #endif

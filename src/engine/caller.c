@@ -1,5 +1,6 @@
 /* An engine supplied by the caller: questions and answers are JSON, documented in docs/engines.md. */
 #include <string.h>
+#include <tamis/experimental/caller.h>
 
 #include "base/memory.h"
 #include "base/sha256.h"

@@ -23,10 +23,7 @@ static const char *const names[] = {[TAMIS_ENGINE_DUCKDB] = "duckdb",
                                     [TAMIS_ENGINE_POSTGRES] = "postgres",
                                     [TAMIS_ENGINE_READSTAT] = "readstat"};
 
-const char *tamis_engine_name(tamis_engine engine)
-{
-    return (size_t)engine < sizeof names / sizeof *names ? names[engine] : NULL;
-}
+static const char *name_of(tamis_engine engine) { return (size_t)engine < sizeof names / sizeof *names ? names[engine] : NULL; }
 
 tamis_status tamis_engine_of_name(tamis_engine *engine, const char *name, tamis_error *err)
 {
@@ -59,11 +56,10 @@ tamis_status tmi_engine_open(tmi_engine **engine, tamis_engine kind, const tmi_s
     const tamis_engine only = only_engine(source);
     *engine = NULL;
     if (kind == TAMIS_ENGINE_FITTING) kind = tmi_engine_fitting(source);
-    if (!tamis_engine_name(kind))
-        return tmi_fail(err, TAMIS_INVALID, "engine: %d is unknown; use one of tamis_engine", (int)kind);
+    if (!name_of(kind)) return tmi_fail(err, TAMIS_INVALID, "engine: %d is unknown; use one of tamis_engine", (int)kind);
     if (only ? kind != only : kind != TAMIS_ENGINE_DUCKDB && kind != TAMIS_ENGINE_MEMORY)
-        return tmi_fail(err, TAMIS_INVALID, "engine: %s does not read this source; use %s", tamis_engine_name(kind),
-                        only ? tamis_engine_name(only) : "duckdb or memory");
+        return tmi_fail(err, TAMIS_INVALID, "engine: %s does not read this source; use %s", name_of(kind),
+                        only ? name_of(only) : "duckdb or memory");
     return kind == TAMIS_ENGINE_POSTGRES   ? tmi_engine_postgres(engine, source, threads, err)
            : kind == TAMIS_ENGINE_READSTAT ? tmi_engine_readstat(engine, source, threads, err)
            : kind == TAMIS_ENGINE_MEMORY   ? tmi_engine_memory(engine, source, threads, err)

@@ -2,6 +2,8 @@
 #ifndef TMI_HT_THRESHOLD_H
 #define TMI_HT_THRESHOLD_H
 
+#include <tamis/experimental/bound.h>
+
 #include "num/number.h"
 
 /* f(x) as an enclosure; f falls as x grows. The upper end of a value that misses the target may be far too large, and the

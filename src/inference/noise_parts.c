@@ -35,13 +35,6 @@ typedef struct adding {
     size_t stratum;
 } adding;
 
-static double dot(const double *v, const double *w, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += v[i] * w[i];
-    return sum;
-}
-
 static tamis_status solve(arrowhead_solution *arrowhead, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
 {
     const tmi_effects *e = &s->effects;
@@ -52,7 +45,7 @@ static tamis_status solve(arrowhead_solution *arrowhead, const tmi_schedule *s, 
     if (!arrowhead->blocks) status = tmi_fail_memory(err);
     double asked = p.centre;
     for (size_t i = 0; i < p.block_count; i++)
-        asked -= dot(p.blocks[i].c, e->blocks[p.blocks[i].block].solved, e->blocks[p.blocks[i].block].contrasts);
+        asked -= tmi_dot(p.blocks[i].c, e->blocks[p.blocks[i].block].solved, e->blocks[p.blocks[i].block].contrasts);
     arrowhead->centre = !e->arrowheads[p.arrowhead].known && e->arrowheads[p.arrowhead].rest > 0
                             ? asked / e->arrowheads[p.arrowhead].rest
                             : 0;
@@ -63,7 +56,7 @@ static tamis_status solve(arrowhead_solution *arrowhead, const tmi_schedule *s, 
         for (size_t k = 0; k < block->contrasts; k++) y[k] = -block->solved[k] * arrowhead->centre;
         for (size_t j = 0; j < p.block_count; j++)
             for (size_t k = 0; p.blocks[j].block == i && k < block->contrasts; k++)
-                y[k] += dot(block->inverse[k], p.blocks[j].c, block->contrasts);
+                y[k] += tmi_dot(block->inverse[k], p.blocks[j].c, block->contrasts);
     }
     tmi_parts_of_effects_clear(&p);
     return status;
@@ -289,7 +282,7 @@ static tamis_status add_single(adding *a, const tmi_measurement *m, tamis_error 
             double sum = mean * a->arrowheads[i].centre;
             for (size_t k = 0; k < e->block_count; k++)
                 if (e->blocks[k].arrowhead == arrowhead && e->blocks[k].axis == m->marginal.axes[0])
-                    sum += dot(contrast, a->arrowheads[i].blocks + k * TMI_CONTRASTS, e->blocks[k].contrasts);
+                    sum += tmi_dot(contrast, a->arrowheads[i].blocks + k * TMI_CONTRASTS, e->blocks[k].contrasts);
             part.factor[a->reads[i].moment] += unit * precision * sum;
         }
         TMI_TRY(add_part(a, &part, err));

@@ -236,13 +236,6 @@ static void set_known(const tmi_reconstruction *r, double *values, size_t copy, 
     centre_axis(values, axis->levels, axis->levels, 1);
 }
 
-static double dot(const double *v, const double *w, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += v[i] * w[i];
-    return sum;
-}
-
 /* The centre first, what the leaves say about it taken off; then each leaf, given the centre. */
 static void solve_star(const tmi_reconstruction *r, size_t copy, size_t number)
 {
@@ -251,14 +244,15 @@ static void solve_star(const tmi_reconstruction *r, size_t copy, size_t number)
     double *centre = &r->centres[copy * e->arrowhead_count + number];
     for (size_t i = 0; i < e->block_count && !arrowhead->known; i++)
         if (e->blocks[i].arrowhead == number)
-            *centre -= dot(e->blocks[i].solved, r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS, e->blocks[i].contrasts);
+            *centre -= tmi_dot(e->blocks[i].solved, r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS,
+                               e->blocks[i].contrasts);
     *centre = arrowhead->known ? known_rows(r, copy, NULL, 0) : arrowhead->rest > 0 ? *centre / arrowhead->rest : 0;
     for (size_t i = 0; i < e->block_count; i++) {
         const tmi_arrowhead_block *block = &e->blocks[i];
         double *values = r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS, right[TMI_CONTRASTS];
         if (block->arrowhead != number) continue;
         for (size_t k = 0; k < block->contrasts; k++) right[k] = values[k] - block->cross[k] * *centre;
-        for (size_t k = 0; k < block->contrasts; k++) values[k] = dot(block->inverse[k], right, block->contrasts);
+        for (size_t k = 0; k < block->contrasts; k++) values[k] = tmi_dot(block->inverse[k], right, block->contrasts);
         for (size_t k = 0; block->known && k < block->contrasts; k++) {
             const tmi_axis *axis = axis_of(r, block->axis);
             values[k] = 0;

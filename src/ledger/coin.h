@@ -3,7 +3,7 @@
 #define TMI_LEDGER_COIN_H
 
 #include <stdbool.h>
-#include <tamis/ledger.h>
+#include <tamis/experimental/charge.h>
 
 #include "base/value/json.h"
 

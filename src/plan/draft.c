@@ -6,6 +6,7 @@
  * is refused, never damaged. */
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/experimental/draft.h>
 
 #include "base/memory.h"
 #include "base/value/json.h"

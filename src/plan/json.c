@@ -1,6 +1,7 @@
 #include "plan/json.h"
 
 #include <string.h>
+#include <tamis/experimental/draft.h>
 
 #include "base/memory.h"
 #include "base/sha256.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <tamis/experimental/outline.h>
 
 #include "base/check.h"
 #include "base/memory.h"
@@ -243,8 +244,6 @@ tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *e
     tmi_free(bytes);
     return status;
 }
-
-const char *tamis_plan_survey(const tamis_plan *plan) { return plan ? plan->survey : NULL; }
 
 const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
 {

@@ -2,6 +2,7 @@
  * budget, bounds, lists of values) is for people to say, so that it is a place to fill in and the plan is refused until they
  * do. */
 #include <string.h>
+#include <tamis/experimental/editor.h>
 #include <tamis/init.h>
 
 #include "base/letters.h"

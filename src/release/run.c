@@ -18,6 +18,7 @@
  * coefficients that follow from the first (schedule/standard_errors.h), and one addition. Everything after that sees only noisy
  * integers, chosen points and the plan. */
 #include <string.h>
+#include <tamis/experimental/editor.h>
 
 #include "base/memory.h"
 #include "base/options.h"

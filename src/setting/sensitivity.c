@@ -5,6 +5,7 @@
  * by c in one cell and c' in another; if weights may move, every other unit adds up to K (w1 - w0) M to the same side of
  * one of these cells. The L1, L2 and largest distances are convex in c, c' and in where the others stand, so their
  * largest values are at the ends, which are listed below and attained.                                               */
+#include <tamis/experimental/bound.h>
 #include <tamis/experimental/sensitivity.h>
 
 #include "num/exact.h"

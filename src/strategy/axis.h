@@ -43,6 +43,14 @@ static inline size_t tmi_axis_contrasts(const tmi_axis *axis) { return axis->lev
 /* The value at a level of a number's contrast; contrasts are numbered from 0 to levels - 2. */
 double tmi_axis_contrast(const tmi_axis *axis, size_t contrast, size_t level);
 
+/* The inner product of two vectors over levels or contrasts. */
+static inline double tmi_dot(const double *v, const double *w, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += v[i] * w[i];
+    return sum;
+}
+
 /* How a number is measured: in a table of all its levels, or by itself as above. */
 typedef enum tmi_table_form { TMI_FULL, TMI_RAW, TMI_CENTRED } tmi_table_form;
 

@@ -138,13 +138,6 @@ typedef struct taking {
     double largest; /* the largest square so far, beside which small ones are dust */
 } taking;
 
-static double dot(const double *v, const double *w, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += v[i] * w[i];
-    return sum;
-}
-
 static void split_axis(split *s, const tmi_axis *axis, const double *const *vectors, size_t terms)
 {
     const double levels = (double)axis->levels;
@@ -158,7 +151,7 @@ static void split_axis(split *s, const tmi_axis *axis, const double *const *vect
     }
     for (size_t t = 0; axis->degree == 0 && t < terms; t++)
         for (size_t u = 0; u < terms; u++)
-            s->remainder[t][u] = dot(vectors[t], vectors[u], axis->levels) - levels * s->mean[t] * s->mean[u];
+            s->remainder[t][u] = tmi_dot(vectors[t], vectors[u], axis->levels) - levels * s->mean[t] * s->mean[u];
 }
 
 static tamis_status take_effect(taking *t, const uint32_t *on, size_t count, double square, tamis_error *err)
@@ -247,7 +240,7 @@ static tamis_status take(tmi_parts_of_effects *p, const tmi_effects *e, tmi_effe
         double square = scales[i][i];
         for (size_t a = 0; a < c->axis_count; a++) {
             const size_t levels = e->axes[c->axes[a]].levels;
-            square *= dot(c->vectors[a][i], c->vectors[a][i], levels);
+            square *= tmi_dot(c->vectors[a][i], c->vectors[a][i], levels);
         }
         t.largest = fmax(t.largest, square);
     }

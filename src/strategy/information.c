@@ -4,13 +4,6 @@
 
 #include "strategy/effects.h"
 
-static double dot(const double *v, const double *w, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += v[i] * w[i];
-    return sum;
-}
-
 void tmi_effects_reset(tmi_effects *e)
 {
     for (size_t i = 0; i < e->count; i++) e->list[i].information = e->gradients[i] = 0;
@@ -89,9 +82,9 @@ void tmi_effects_solve(tmi_effects *e)
         tmi_arrowhead_block *block = &e->blocks[i];
         block->whole = invert(block->inverse, (const double(*)[TMI_CONTRASTS])block->own, block->contrasts);
         for (size_t k = 0; k < block->contrasts; k++) {
-            block->solved[k] = dot(block->inverse[k], block->cross, block->contrasts);
+            block->solved[k] = tmi_dot(block->inverse[k], block->cross, block->contrasts);
         }
-        e->arrowheads[block->arrowhead].rest -= dot(block->cross, block->solved, block->contrasts);
+        e->arrowheads[block->arrowhead].rest -= tmi_dot(block->cross, block->solved, block->contrasts);
     }
     for (size_t i = 0; i < e->arrowhead_count; i++) {
         tmi_arrowhead *arrowhead = &e->arrowheads[i];
@@ -108,7 +101,7 @@ static bool is_determined(const tmi_arrowhead_block *block, const double *c)
     if (block->whole) return true;
     for (size_t k = 0; k < block->contrasts; k++) {
         double back = 0;
-        for (size_t m = 0; m < block->contrasts; m++) back += block->own[k][m] * dot(block->inverse[m], c, block->contrasts);
+        for (size_t m = 0; m < block->contrasts; m++) back += block->own[k][m] * tmi_dot(block->inverse[m], c, block->contrasts);
         size = fmax(size, fabs(c[k]));
         off = fmax(off, fabs(back - c[k]));
     }
@@ -124,7 +117,7 @@ static double centre_of(const tmi_effects *e, const tmi_parts_of_effects *p)
     if (arrowhead->known) return 0;
     for (size_t i = 0; i < p->block_count; i++) {
         const tmi_arrowhead_block *block = &e->blocks[p->blocks[i].block];
-        const double part = dot(p->blocks[i].c, block->solved, block->contrasts);
+        const double part = tmi_dot(p->blocks[i].c, block->solved, block->contrasts);
         asked -= part;
         size += fabs(part);
     }
@@ -141,7 +134,7 @@ double tmi_effects_variance(const tmi_effects *e, const tmi_parts_of_effects *p)
         const double *c = p->blocks[i].c;
         if (block->known) continue;
         if (!is_determined(block, c)) return INFINITY;
-        for (size_t k = 0; k < block->contrasts; k++) variance += c[k] * dot(block->inverse[k], c, block->contrasts);
+        for (size_t k = 0; k < block->contrasts; k++) variance += c[k] * tmi_dot(block->inverse[k], c, block->contrasts);
     }
     const double centre = centre_of(e, p);
     return isnan(centre) ? INFINITY : variance + centre * centre * e->arrowheads[p->arrowhead].rest;
@@ -158,7 +151,7 @@ void tmi_effects_add_gradient(tmi_effects *e, const tmi_parts_of_effects *p, dou
         tmi_arrowhead_block *block = &e->blocks[p->blocks[i].block];
         double z[TMI_CONTRASTS];
         if (block->known) continue;
-        for (size_t k = 0; k < block->contrasts; k++) z[k] = dot(block->inverse[k], p->blocks[i].c, block->contrasts);
+        for (size_t k = 0; k < block->contrasts; k++) z[k] = tmi_dot(block->inverse[k], p->blocks[i].c, block->contrasts);
         for (size_t k = 0; k < block->contrasts; k++) {
             block->cross_gradient[k] += weight * centre * z[k];
             for (size_t m = 0; m < block->contrasts; m++)

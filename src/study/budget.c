@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "engine/core/text.h"
 #include "num/number.h"
+#include "plan/plan.h"
 #include "study/expected.h"
 #include "study/question.h"
 #include "study/report.h"
@@ -253,7 +254,7 @@ tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, co
     tmi_json_out_init(&out, &json, true);
     tmi_json_open(&out, '{');
     tmi_json_add_integer(&out, "tamis", 1);
-    tmi_json_add_string(&out, "survey", tamis_plan_survey(plan));
+    tmi_json_add_string(&out, "survey", plan->survey);
     tmi_json_add_real(&out, s.rho ? "rho" : "epsilon", eps[0]);
     tmi_sheet_json(&out, "results", &sheet);
     tmi_json_close(&out, '}');

@@ -205,7 +205,7 @@ static void write_text(tmi_text *text, const made *m, const tmi_sheet *sheet)
     tmi_text_table table;
     tmi_text line;
     tmi_text_init(&line);
-    tmi_text_format(&line, "%s: expected errors of every statistic", tamis_plan_survey(m->plan));
+    tmi_text_format(&line, "%s: expected errors of every statistic", m->plan->survey);
     tmi_text_wrap_taken(text, "", "  ", &line);
     tmi_text_put(text, "\n");
     tmi_table_init(&table, shown, align);
@@ -246,7 +246,7 @@ static void write_json(tmi_text *json, const made *m, const tmi_sheet *sheet)
     tmi_json_out_init(&out, json, true);
     tmi_json_open(&out, '{');
     tmi_json_add_integer(&out, "tamis", 1);
-    tmi_json_add_string(&out, "survey", tamis_plan_survey(m->plan));
+    tmi_json_add_string(&out, "survey", m->plan->survey);
     tmi_json_add_string(&out, "population", m->made_up ? "made up" : m->population);
     tmi_json_add_integer(&out, "runs", m->runs);
     tmi_sheet_json(&out, "results", sheet);
@@ -287,7 +287,7 @@ static tamis_status write_svg(char **svg, const made *m, const tmi_sheet *sheet,
         places[i] = shown <= 4 ? names[i] : numbers[i];
     }
     const tamis_plot plot = {.title = "Expected errors of a plan",
-                             .subtitle = tamis_plan_survey(m->plan),
+                             .subtitle = m->plan->survey,
                              .x = {.label = "number in the table, in order", .names = places, .name_count = shown},
                              .y = {.label = "share of the expected error (noise and sampling)"},
                              .curves = curves,

@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <tamis/experimental/outline.h>
 
 #include "tests/base/memory_that_fails.h"
 #include "tests/plan/reader.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <tamis/experimental/draft.h>
 #include <unistd.h>
 
 #include "base/value/json.h"

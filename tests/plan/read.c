@@ -43,7 +43,7 @@ static void everything_is_read(void **state)
 {
     (void)state;
     tamis_plan *p = read_good(text);
-    assert_string_equal(tamis_plan_survey(p), "schools: 2000");
+    assert_string_equal(p->survey, "schools: 2000");
     assert_int_equal(p->source.file_count, 2);
     assert_string_equal(p->source.files[0], "folder/north.csv");
     assert_string_equal(p->source.files[1], "/data/south.parquet");

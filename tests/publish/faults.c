@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <tamis/experimental/statistic.h>
+#include <tamis/experimental/tally.h>
 #include <tamis/key.h>
-#include <tamis/tally.h>
 #include <tamis/verify.h>
 
 #include "ledger/ledger.h"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <tamis/engine.h>
+#include <tamis/experimental/caller.h>
 #include <tamis/release.h>
 #include <tamis/verify.h>
 

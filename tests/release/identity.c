@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <tamis/experimental/caller.h>
 #include <unistd.h>
 
 #include "base/memory.h"

@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include <sys/stat.h>
+#include <tamis/experimental/editor.h>
 #include <tamis/init.h>
 #include <tamis/plan.h>
 #include <unistd.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <tamis/experimental/editor.h>
 #include <time.h>
 #include <unistd.h>
 

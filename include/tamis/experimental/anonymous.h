@@ -18,8 +18,8 @@
 #ifndef TAMIS_EXPERIMENTAL_ANONYMOUS_H
 #define TAMIS_EXPERIMENTAL_ANONYMOUS_H
 
+#include <tamis/experimental/bound.h>
 #include <tamis/experimental/survey.h>
-#include <tamis/num.h>
 
 TAMIS_BEGIN
 

@@ -111,6 +111,34 @@ TAMIS_USE tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **de
  * then says why no number is claimed. Both live until the ledger is used again. */
 TAMIS_API const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account);
 
+/* ---- looking ---- */
+
+/* Accounts in the order of their opening; what other processes wrote later is seen with the next charge. */
+TAMIS_API size_t tamis_ledger_accounts(const tamis_ledger *ledger);
+TAMIS_API const char *tamis_ledger_survey(const tamis_ledger *ledger, size_t account); /* NULL if there is none */
+
+/* The account of a survey; -1 if there is none. */
+TAMIS_API int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *survey);
+
+/* What was spent or is left, in the account's own coin: rho, or epsilon and delta. */
+#define TAMIS_SPENDING_WORDS 160
+typedef struct tamis_spending {
+    int in_rho;
+    tamis_bound epsilon, delta;       /* if not in_rho */
+    tamis_bound rho;                  /* in_rho; also the sum of rhos in an account of (epsilon, delta), and what may be added to
+                                   it: {0, 0} as long as there was none */
+    char words[TAMIS_SPENDING_WORDS]; /* "epsilon 0.1, delta 1e-06": exact where a short decimal is; else what was spent is
+                                         rounded up, and a budget, or what is left of it, down */
+} tamis_spending;
+
+/* With rotation groups: the largest number of what some group has spent, the smallest of what is left to one.
+ *
+ * Needs    an account of the ledger; any output may be NULL.
+ * Gives    the upper end of `spent` and the lower end of `left` are the ones to publish. On failure [0, inf] and [0, 1].
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
+TAMIS_USE tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left,
+                                             const tamis_ledger *ledger, size_t account, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -10,7 +10,7 @@
 #ifndef TAMIS_EXPERIMENTAL_INTERVAL_H
 #define TAMIS_EXPERIMENTAL_INTERVAL_H
 
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 TAMIS_BEGIN
 

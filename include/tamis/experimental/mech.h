@@ -8,7 +8,7 @@
 #ifndef TAMIS_EXPERIMENTAL_MECH_H
 #define TAMIS_EXPERIMENTAL_MECH_H
 
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 TAMIS_BEGIN
 

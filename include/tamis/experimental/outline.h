@@ -18,6 +18,9 @@ TAMIS_BEGIN
 TAMIS_USE tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
                                            const tamis_number **delta, const tamis_plan *plan, tamis_error *err);
 
+/* The name of the stratum with this number, from 0; NULL if there is none, or for NULL. Lives as long as the plan. */
+TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum);
+
 /* ---- what a plan says about its design, before there is anything to release ----
  *
  * A design can be judged that no release is made by yet. An outline looks at `design` and at the bounds under `columns`

@@ -4,7 +4,7 @@
 #ifndef TAMIS_EXPERIMENTAL_PROBABILITY_H
 #define TAMIS_EXPERIMENTAL_PROBABILITY_H
 
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 TAMIS_BEGIN
 

@@ -19,7 +19,7 @@
 #ifndef TAMIS_EXPERIMENTAL_PROFILE_H
 #define TAMIS_EXPERIMENTAL_PROFILE_H
 
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 TAMIS_BEGIN
 

@@ -16,7 +16,7 @@
 #ifndef TAMIS_EXPERIMENTAL_RNG_H
 #define TAMIS_EXPERIMENTAL_RNG_H
 
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 TAMIS_BEGIN
 

@@ -17,7 +17,7 @@
 #ifndef TAMIS_EXPERIMENTAL_SMOOTH_H
 #define TAMIS_EXPERIMENTAL_SMOOTH_H
 
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 TAMIS_BEGIN
 

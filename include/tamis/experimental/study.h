@@ -8,8 +8,8 @@
 #ifndef TAMIS_EXPERIMENTAL_STUDY_H
 #define TAMIS_EXPERIMENTAL_STUDY_H
 
+#include <tamis/experimental/bound.h>
 #include <tamis/experimental/quantile.h>
-#include <tamis/num.h>
 #include <tamis/plan.h>
 
 TAMIS_BEGIN

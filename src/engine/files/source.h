@@ -3,6 +3,7 @@
 #define TMI_ENGINE_FILES_SOURCE_H
 
 #include <tamis/engine.h>
+#include <tamis/experimental/caller.h>
 
 #include "engine/core/engine.h"
 

@@ -5,12 +5,14 @@
  * confidence intervals are exact, by test inversion, unless reports have weights.
  *
  * A tally is filled from files: CSV with a header and values 0 and 1, the packed form, and tallies that were saved. Reports
- * whose columns or lie probabilities differ from those of the first file are an error. No message contains a value. */
-#ifndef TAMIS_TALLY_H
-#define TAMIS_TALLY_H
+ * whose columns or lie probabilities differ from those of the first file are an error. No message contains a value.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_TALLY_H
+#define TAMIS_EXPERIMENTAL_TALLY_H
 
 #include <tamis/engine.h>
-#include <tamis/num.h>
+#include <tamis/experimental/bound.h>
 
 TAMIS_BEGIN
 
