@@ -1,12 +1,13 @@
 /* Whole reports, and categories. Few reports: all compositions of the others, exactly (collect/enumerate.c). Otherwise the
- * smallest of the upper bounds, the blanket, the clones and the local eps, and the largest of what some collections certainly
- * reveal. The gap is shown, not hidden. */
+ * smallest of the upper bounds, the exchange bound, the blanket, the clones and the local eps, and the largest of what some
+ * collections certainly reveal. The gap is shown, not hidden. */
 #include <math.h>
 
 #include "base/memory.h"
 #include "collect/anonymous/blanket.h"
 #include "collect/anonymous/categories.h"
 #include "collect/anonymous/clones.h"
+#include "collect/anonymous/exchange.h"
 #include "collect/anonymous/reports.h"
 
 #define TOO_PRIVATE 60 /* a local eps beyond which clones hide nothing, and e^eps has many digits */
@@ -127,22 +128,37 @@ static tamis_status by_blanket(double *delta, const whole *w, const tmi_loss_at 
     return w->tabled ? tmi_blanket_delta(delta, &w->table, r->reports, at, err) : TAMIS_OK;
 }
 
-/* The blanket first: the others then often have nothing to add. */
-static upper_bound *const upper_bounds[] = {by_blanket, by_clones};
+static tamis_status by_exchange(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+{
+    return tmi_exchange_delta(delta, w->r, at, err);
+}
+
+/* What is usually the smallest comes first: the others then often have nothing to add. */
+static upper_bound *const upper_bounds[] = {by_exchange, by_blanket, by_clones};
 #define UPPER_BOUNDS (sizeof upper_bounds / sizeof *upper_bounds)
 
-/* The smallest of them. Certificates of tallies contain an eps that is solved with this function, to the last digit. */
-static tamis_status by_any(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+static tamis_status smallest_from(double *delta, size_t first, const whole *w, const tmi_loss_at *at, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *delta = 1;
-    for (size_t i = 0; status == TAMIS_OK && i < UPPER_BOUNDS; i++) {
+    for (size_t i = first; status == TAMIS_OK && i < UPPER_BOUNDS; i++) {
         double found = 1;
         status = upper_bounds[i](&found, w, at, err);
         *delta = fmin(*delta, found);
     }
     if (status != TAMIS_OK) *delta = 1;
     return status;
+}
+
+static tamis_status by_any(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+{
+    return tmi_exchange_suffices(w->r) ? by_exchange(delta, w, at, err) : smallest_from(delta, 0, w, at, err);
+}
+
+/* The smallest of those that TMI_BOUNDS_FIRST had. Certificates contain an eps that was solved with this function, to the last digit. */
+static tamis_status by_first(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+{
+    return smallest_from(delta, 1, w, at, err);
 }
 
 /* ---- lower bounds by attacks ---- */
@@ -282,7 +298,8 @@ static tamis_status lower_at(double *delta, const void *self, const tamis_number
     return status;
 }
 
-tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tamis_error *err)
+tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tmi_bounds bounds,
+                               tamis_error *err)
 {
     whole w;
     tamis_status status = TAMIS_OK;
@@ -294,11 +311,12 @@ tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, c
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
     if (w.tabled) TMI_TRY(tmi_enumerate_delta(&first, &w.exact, &w.table, reports->reports, &(tmi_loss_at){.eps = zero}, err));
     eps->upper = w.local.upper;
-    if (w.exact || reports->form != TAMIS_REPORT_CATEGORIES) {
-        TMI_TRY(tmi_solve_epsilon(&found, upper_at, &(upper){&w, w.exact ? NULL : by_any}, delta, w.local.upper, SOLVED, err));
+    if (w.exact || (bounds == TMI_BOUNDS_FIRST && reports->form != TAMIS_REPORT_CATEGORIES)) {
+        TMI_TRY(tmi_solve_epsilon(&found, upper_at, &(upper){&w, w.exact ? NULL : by_first}, delta, w.local.upper, SOLVED, err));
         eps->upper = found.upper;
     } else {
-        for (size_t i = 0; i < UPPER_BOUNDS; i++) TMI_TRY(lower_by(&eps->upper, &(upper){&w, upper_bounds[i]}, delta, err));
+        const size_t count = tmi_exchange_suffices(reports) ? 1 : UPPER_BOUNDS;
+        for (size_t i = 0; i < count; i++) TMI_TRY(lower_by(&eps->upper, &(upper){&w, upper_bounds[i]}, delta, err));
     }
     TMI_TRY(tmi_solve_epsilon(&found, lower_at, &w, delta, w.local.upper, SOLVED, err));
     eps->lower = found.lower;
