@@ -266,8 +266,8 @@ static void one_bit_beats_the_blanket(void **state)
     tamis_number_free(delta);
 }
 
-/* With seven bits there is no table, and with two lie probabilities no exchange bound: the bound is that of clones with the share of
- * the whole report. */
+/* With seven bits there is no table, and with two lie probabilities no exchange bound: the bound is that of clones with the
+ * share of the whole report. */
 static void many_bits_have_clones_of_the_whole_report(void **state)
 {
     tamis_number *q = number("2/5"), *zero = number("0.399"), *eps = number("1/2"), *eps0;

@@ -2,32 +2,33 @@
  *
  *     h(y) = min_z R_z(y) / beta,   beta the sum of these minima,   g(z, y) = h(y) / R_z(y), between 0 and G = 1/beta.
  *
- * A finer mechanism than the shuffle: the person changes places with another person J, chosen with probability g_J / Omega, where
- * g_j = g(z_j, y_j) and Omega is their sum; slot 0 shows J's report, slot J the person's, every other slot its owner's. Forgetting
- * the slots gives the shuffled reports. Since R_z(s_0) g(z, s_0) = h(s_0) for every z, what J answered cancels, and the slots s have
- * the density
+ * A finer mechanism than the shuffle: the person changes places with another person J, chosen with probability g_J / Omega,
+ * where g_j = g(z_j, y_j) and Omega is their sum; slot 0 shows J's report, slot J the person's, every other slot its owner's.
+ * Forgetting the slots gives the shuffled reports. Since R_z(s_0) g(z, s_0) = h(s_0) for every z, what J answered cancels,
+ * and the slots s have the density
  *
  *     prod_j R_{z_j}(s_j) h(s_0) sum_J A_J / D_J,    A_J = R_x(s_J) / R_{z_J}(s_J),    |D_J - Gamma(s)| <= G,
  *
- * with Gamma(s) = sum_j g(z_j, s_j); for the answer x' there is B_J in place of A_J. Where Gamma(s) >= Gamma the excess of one density
- * over E times the other is at most
+ * with Gamma(s) = sum_j g(z_j, s_j); for the answer x' there is B_J in place of A_J. Where Gamma(s) >= Gamma the excess of
+ * one density over E times the other is at most
  *
  *     prod R h / (Gamma - G) (sum_J A_J - E' B_J)+,    E' = E (Gamma - G) / (Gamma + G),
  *
- * and s+ <= e^(theta s - 1) / theta. Gamma(s) < Gamma has at most the probability of Omega < Gamma + G, a sum of m independent numbers
- * of mean 1 with second moments of at most v = max_z sum_y h^2 / R_z (Maurer's inequality for the lower tail). So for all
- * G < Gamma < m - G and theta > 0
+ * and s+ <= e^(theta s - 1) / theta. Gamma(s) < Gamma has at most the probability of Omega < Gamma + G, a sum of m
+ * independent numbers of mean 1 with second moments of at most v = max_z sum_y h^2 / R_z (Maurer's inequality for the lower
+ * tail). So for all G < Gamma < m - G and theta > 0
  *
  *     delta(E) <= exp(-(m - Gamma - G)^2 / (2 m v)) + exp(m kappa - 1) / (theta (Gamma - G)),
  *     kappa = max over z of log E exp(theta (A - E' B)),
  *
  * whatever the others answered. Any z is allowed for them, and any x, x' that differ at no more positions than answers can.
  *
- * Bits with lie probability q, p = 1 - q, r = p/q: beta = (2q)^K and v = ((1/p + 1/q)/4)^K. If x and x' differ at d positions, of which z
- * agrees with x' at i and with x at j = d - i, and if z differs from both at k more, then A = r^a and B = r^b, where (a, b) is a walk
- * from (0, 0): i steps move a, j steps move b, k steps move both alike, each by +1 with probability q and by -1 with probability p. The
- * means over the last steps are taken first, so that all classes (i, j, k) together cost one pass over squares of exponents. Gamma and theta
- * are sought in doubles; what is returned is evaluated in balls. */
+ * Bits with lie probability q, p = 1 - q, r = p/q: beta = (2q)^K and v = ((1/p + 1/q)/4)^K. If x and x' differ at d
+ * positions, of which z agrees with x' at i and with x at j = d - i, and if z differs from both at k more, then A = r^a and B
+ * = r^b, where (a, b) is a walk from (0, 0): i steps move a, j steps move b, k steps move both alike, each by +1 with
+ * probability q and by -1 with probability p. The means over the last steps are taken first, so that all classes (i, j, k)
+ * together cost one pass over squares of exponents. Gamma and theta are sought in doubles; what is returned is evaluated in
+ * balls. */
 #include "collect/anonymous/exchange.h"
 
 #include <math.h>
@@ -254,7 +255,8 @@ static void look(worst *w, const tmi_ball *mean, class of)
     tmi_ball_max(&w->mean, &w->mean, mean, BITS);
 }
 
-/* All classes with this k, of whose steps `both` has the means already. Where i + j steps are left, walks end at |a| + |b| <= i + j. */
+/* All classes with this k, of whose steps `both` has the means already. Where i + j steps are left, walks end at |a| + |b| <=
+ * i + j. */
 static void classes_with(worst *w, const exchange *x, const square *both, int64_t k, const square *room, tmi_ball *line)
 {
     const int64_t left = x->positions - k, reach = left < x->differing ? left : x->differing;

@@ -1,5 +1,5 @@
-/* Solving for eps: a secant on the logarithm of delta (Illinois), between ends whose sides are known. With a guess, the first two ends
- * are sought around it. */
+/* Solving for eps: a secant on the logarithm of delta (Illinois), between ends whose sides are known. With a guess, the first
+ * two ends are sought around it. */
 #include <math.h>
 
 #include "collect/anonymous/reports.h"

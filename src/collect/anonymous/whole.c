@@ -146,7 +146,8 @@ static tamis_status by_any(double *delta, const whole *w, const tmi_loss_at *at,
     return status;
 }
 
-/* The smallest of those that TMI_BOUNDS_FIRST had. Certificates contain an eps that was solved with this function, to the last digit. */
+/* The smallest of those that TMI_BOUNDS_FIRST had. Certificates contain an eps that was solved with this function, to the
+ * last digit. */
 static tamis_status by_first(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
 {
     double blanket = 1, clones = 1;
