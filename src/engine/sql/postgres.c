@@ -37,6 +37,7 @@ static void canonical(tmi_text *sql, const char *quoted, tmi_sql_type type)
 
 const tmi_dialect tmi_dialect_postgres = {
     .name = "postgres",
+    .quote = '"',
     .integer = "'$'::bigint",
     .small_integer = "'$'::int",
     .real = "'$'::float8",
@@ -44,14 +45,17 @@ const tmi_dialect tmi_dialect_postgres = {
     .list = "('{$}'::bigint[])",
     .real_list = "('{$}'::float8[])",
     .text = tmi_sql_text,
+    .element = "",
+    .at_code = "[$ + 1]",
+    .at_rank = "[least($, 2147483647)::int]",
     .as_real = "$::float8",
     .as_integer = "$::bigint",
-    .as_small_integer = "$::int",
     .truth = "$::int::bigint",
     /* From 2^1024 - 2^970 on the nearest double is infinite, which is missing; up to 2^-1075 it is 0. NaN sorts above all
      * others. */
     .numeric_as_real = "CASE WHEN abs($) <= 2.4703282292062327208e-324 THEN 0::float8 WHEN abs($) < "
                        "1.79769313486231580793728971405303415079934132710037826936e308 THEN $::float8 END",
+    .reciprocal = "('1'::float8 / $)",
     .answer = "$",
     .step = " AS NOT MATERIALIZED (",
     .materialized = " AS MATERIALIZED (",
@@ -60,15 +64,19 @@ const tmi_dialect tmi_dialect_postgres = {
     .binary = " COLLATE \"C\"",
     .trim = "btrim($, E' \\t\\n\\x0b\\f\\r')",
     .canonical = canonical,
+    .has_real_texts = true,
     .bytes_of_hex = "decode('$', 'hex')",
     .digest =
         "sha256(decode(replace(coalesce($, ''), E'\\\\', E'\\\\\\\\'), 'escape'))", /* the bytes as the server stores them */
+    .bytes_and = " || ",
     .first_byte = "get_byte(sha256($), 0)",
     .order_key = "sha256(decode('$' || encode(",
     .order_digest = ", 'hex') || ',' || array_to_string(ARRAY[",
     .order_value = "$, ",
-    .order_end = "]::bigint[], ',', ''), 'escape'))",
+    .order_end = "copy]::bigint[], ',', ''), 'escape'))",
     .buckets = "width_bucket(",
     .as_term = "($)::int",
     .shifts = true,
+    .has_any = true,
+    .has_filter = true,
 };
