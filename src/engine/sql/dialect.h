@@ -72,8 +72,9 @@ typedef struct tmi_dialect {
     bool windows;        /* the rows of a unit are counted, told apart and ordered by windows, in one reading of the table */
 
     /* what only sources of SQL need (engine/statements): the type of texts, an operand's type as a word, the engine's version, a
-     * table of the numbers from 0 on with one column `i`, and what comes before a statement that is only planned */
-    const char *text_type, *type_of, *version, *numbers, *explain;
+     * table of this many numbers from 0 on in one column `i`, a list of expressions, and what comes before a statement that is
+     * only planned */
+    const char *text_type, *type_of, *version, *numbers, *array, *explain;
     const char *const *unsteady; /* words of a plan whose scan may differ from one reading to the next; NULL ends them */
     tmi_sql_type (*type)(const char *word);
     bool is_tested; /* our own tests have run it */

@@ -94,6 +94,7 @@ const tmi_dialect tmi_dialect_duckdb = {
     .type_of = "typeof($)",
     .version = "version()",
     .numbers = "(SELECT range AS i FROM range($))",
+    .array = "[$]",
     .explain = "EXPLAIN ",
     .unsteady = unsteady,
     .type = type_of,

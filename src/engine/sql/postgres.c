@@ -2,6 +2,8 @@
  * once for every use. (OFFSET 0 would too, but it becomes a bigint only after the planner has decided about parallel workers, and
  * then it cannot use them.) The values of a row are joined as an array: a chain of || is as deep as it is long, and a server's
  * stack is small. */
+#include <string.h>
+
 #include "engine/core/sql.h"
 #include "engine/sql/dialect.h"
 
@@ -34,6 +36,42 @@ static void canonical(tmi_text *sql, const char *quoted, tmi_sql_type type)
     else tmi_sql_word(sql, DOUBLE, real.bytes);
     tmi_text_clear(&real);
 }
+
+/* Texts that a collation calls equal although their bytes differ have no canonical form: then the word is none of a type. */
+#define TYPE_OF \
+    "(CASE WHEN EXISTS (SELECT 1 FROM pg_collation WHERE NOT collisdeterministic AND (pg_collation_for($) = " \
+    "quote_ident(collname) OR pg_collation_for($) LIKE '%.' || quote_ident(collname))) THEN 'collated' ELSE " \
+    "pg_typeof($)::text END)"
+
+static tmi_sql_type type_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        tmi_sql_type type;
+    } known[] = {
+        {"smallint", TMI_SQL_INTEGER},
+        {"integer", TMI_SQL_INTEGER},
+        {"bigint", TMI_SQL_INTEGER},
+        {"real", TMI_SQL_FLOAT},
+        {"double precision", TMI_SQL_DOUBLE},
+        {"numeric", TMI_SQL_NUMERIC},
+        {"boolean", TMI_SQL_BOOLEAN},
+        {"text", TMI_SQL_TEXT},
+        {"character varying", TMI_SQL_TEXT},
+        {"name", TMI_SQL_TEXT},
+        {"character", TMI_SQL_OTHER_TEXT},
+        {"citext", TMI_SQL_OTHER_TEXT},
+        {"collated", TMI_SQL_OTHER_TEXT},
+        {"date", TMI_SQL_DATE},
+        {"uuid", TMI_SQL_UUID},
+        {"interval", TMI_SQL_TIME},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(word, known[i].word) == 0) return known[i].type;
+    return strncmp(word, "time", 4) == 0 ? TMI_SQL_TIME : TMI_SQL_OTHER;
+}
+
+static const char *const unsteady[] = {"Sample Scan", "Limit", "random(", "gen_random_uuid(", "nextval(", "uuid_generate", NULL};
 
 const tmi_dialect tmi_dialect_postgres = {
     .name = "postgres",
@@ -79,4 +117,13 @@ const tmi_dialect tmi_dialect_postgres = {
     .shifts = true,
     .has_any = true,
     .has_filter = true,
+    .text_type = "text",
+    .type_of = TYPE_OF,
+    .version = "version()",
+    .numbers = "(SELECT generate_series(0, $ - 1) AS i)",
+    .array = "(ARRAY[$])",
+    .explain = "EXPLAIN VERBOSE ",
+    .unsteady = unsteady,
+    .type = type_of,
+    .is_tested = true,
 };

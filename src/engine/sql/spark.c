@@ -106,6 +106,7 @@ const tmi_dialect tmi_dialect_spark = {
     .type_of = "typeof($)",
     .version = "version()",
     .numbers = "(SELECT id AS i FROM range($))",
+    .array = "array($)",
     .explain = "EXPLAIN ",
     .unsteady = unsteady,
     .type = type_of,
