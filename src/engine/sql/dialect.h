@@ -1,5 +1,5 @@
-/* The words in which databases differ. A word is written around its operand, whose place is $; a word without $ is written as it
- * is. What all dialects share is in the writer (engine/sql/sql.h). */
+/* The words in which databases differ. A word is written around its operand, whose place is $; a word without $ is written as
+ * it is. What all dialects share is in the writer (engine/sql/sql.h). */
 #ifndef TMI_ENGINE_SQL_DIALECT_H
 #define TMI_ENGINE_SQL_DIALECT_H
 
@@ -59,8 +59,8 @@ typedef struct tmi_dialect {
     const char *digest;       /* of a text, NULL as the empty one: bytes */
     const char *bytes_and;    /* between bytes that are joined, inside first_byte */
     const char *first_byte;   /* of the digest of bytes, as an integer */
-    /* the place of a row among those of its unit: around the key in hexadecimal digits, after the digest of the unit, around each
-     * value, and `copy` with the end */
+    /* the place of a row among those of its unit: around the key in hexadecimal digits, after the digest of the unit, around
+     * each value, and `copy` with the end */
     const char *order_key, *order_digest, *order_value, *order_end;
 
     const char *buckets; /* how many elements of a list are at most an operand: before both; NULL: a tree of cases */
@@ -71,9 +71,9 @@ typedef struct tmi_dialect {
     bool has_filter;     /* count(*) FILTER (WHERE ...); otherwise cases are counted */
     bool windows;        /* the rows of a unit are counted, told apart and ordered by windows, in one reading of the table */
 
-    /* what only sources of SQL need (engine/statements): the type of texts, an operand's type as a word, the engine's version, a
-     * table of this many numbers from 0 on in one column `i`, a list of expressions, and what comes before a statement that is
-     * only planned */
+    /* what only sources of SQL need (engine/statements): the type of texts, an operand's type as a word, the engine's
+     * version, a table of this many numbers from 0 on in one column `i`, a list of expressions, and what comes before a
+     * statement that is only planned */
     const char *text_type, *type_of, *version, *numbers, *array, *explain;
     const char *const *unsteady; /* words of a plan whose scan may differ from one reading to the next; NULL ends them */
     tmi_sql_type (*type)(const char *word);

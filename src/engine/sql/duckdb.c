@@ -1,5 +1,5 @@
-/* The words of DuckDB, for DuckDB's that are asked through SQL alone. Texts of a plan are hexadecimal: no setting of a session can
- * change what they mean. COLLATE "C" undoes the collation of a column, which a cast to VARCHAR would keep. */
+/* The words of DuckDB, for DuckDB's that are asked through SQL alone. Texts of a plan are hexadecimal: no setting of a
+ * session can change what they mean. COLLATE "C" undoes the collation of a column, which a cast to VARCHAR would keep. */
 #include <string.h>
 
 #include "engine/sql/dialect.h"
@@ -51,7 +51,9 @@ static tmi_sql_type type_of(const char *word)
                                                                                   : TMI_SQL_OTHER;
 }
 
-static const char *const unsteady[] = {"SAMPLE", "LIMIT", "TOP_N", "random(", "uuid(", "gen_random_uuid(", "nextval(", NULL};
+static const char *const unsteady[] = {
+    "SAMPLE", "STREAMING_SAMPLE", "RESERVOIR_SAMPLE", "LIMIT", "STREAMING_LIMIT", "LIMIT_PERCENT", "TOP_N", "random(",
+    "uuid(",  "gen_random_uuid(", "nextval(",         NULL};
 
 const tmi_dialect tmi_dialect_duckdb = {
     .name = "duckdb",

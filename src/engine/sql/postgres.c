@@ -1,7 +1,7 @@
 /* The words of PostgreSQL. OFFSET '0'::bigint keeps a step from being merged into the next one, which would compute its columns
- * once for every use. (OFFSET 0 would too, but it becomes a bigint only after the planner has decided about parallel workers, and
- * then it cannot use them.) The values of a row are joined as an array: a chain of || is as deep as it is long, and a server's
- * stack is small. */
+ * once for every use. (OFFSET 0 would too, but it becomes a bigint only after the planner has decided about parallel workers,
+ * and then it cannot use them.) The values of a row are joined as an array: a chain of || is as deep as it is long, and a
+ * server's stack is small. */
 #include <string.h>
 
 #include "engine/core/sql.h"

@@ -1,7 +1,7 @@
-/* The words of Spark SQL, 3.5 and 4, in ANSI mode. Texts of a plan are hexadecimal: Spark replaces ${...} even inside literals, and
- * what a backslash means in them is a setting.
+/* The words of Spark SQL, 3.5 and 4, in ANSI mode. Texts of a plan are hexadecimal: Spark replaces ${...} even inside
+ * literals, and what a backslash means in them is a setting.
  *
- *     lists     a text that is split and cast: it is folded into a constant, however long it is, and get() is NULL outside of it
+ *     lists     a text that is split and cast: it is folded into a constant, however long it is; get() is NULL outside
  *     sums      of BIGINT where they stay below 2^62, otherwise of decimals, which have 38 digits
  *     doubles   have no canonical text here: shortest digits are not the exact value. Categories of doubles are compared as
  *               numbers, labels of doubles are refused

@@ -249,9 +249,9 @@ static void put_list(tmi_text *sql, const tmi_dialect *dialect, const void *list
     tmi_sql_after(sql, is_long ? dialect->list : dialect->small_list);
 }
 
-/* Whether the ranks of a column's labels come from ordering all rows rather than their distinct labels, which are then joined to
- * the rows. That is faster where few rows share a label; and possible for the labels of units, since a row without one does not
- * count. */
+/* Whether the ranks of a column's labels come from ordering all rows rather than their distinct labels, which are then joined
+ * to the rows. That is faster where few rows share a label; and possible for the labels of units, since a row without one
+ * does not count. */
 #define FEW_ROWS 8
 
 static bool has_ordered_rows(const tmi_sql_source *source, size_t c)
@@ -500,8 +500,8 @@ static void put_values_order(const chain *k, size_t unit)
         if (tmi_is_given(k->source->layout->columns[c])) tmi_text_format(k->sql, ", v%zu", c);
 }
 
-/* The same in one reading of the table. The two functions over the rows in the order of their values need one sort; row_number()
- * less rank() tells equal rows apart. Only the rows of units with more than may count are hashed. */
+/* The same in one reading of the table. The two functions over the rows in the order of their values need one sort;
+ * row_number() less rank() tells equal rows apart. Only the rows of units with more than may count are hashed. */
 static void put_unit_windows(chain *k, size_t unit)
 {
     tmi_text *sql = k->sql;

@@ -12,7 +12,7 @@ tamis_status tmi_sql_ask(tmi_value **rows, const tmi_sql_road *road, const char 
     tamis_status status;
     *rows = NULL;
     if (road->run(road->context, &reply, sql, &own) != TAMIS_OK)
-        TMI_TRY(tmi_fail(err, TAMIS_SYSTEM,
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE,
                          "%s: the engine failed when it was asked for %s; its own words are withheld, since they "
                          "may contain data",
                          road->dialect->name, what));
@@ -22,7 +22,7 @@ tamis_status tmi_sql_ask(tmi_value **rows, const tmi_sql_road *road, const char 
     for (const tmi_value *row = tmi_value_first(fits ? *rows : NULL); row; row = tmi_value_next(row))
         fits = fits && tmi_value_kind_of(row) == TMI_VALUE_LIST;
     if (status == TAMIS_INVALID || (status == TAMIS_OK && !fits))
-        TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "%s: the answer for %s is not a JSON list of lists", road->dialect->name, what));
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "%s: the answer for %s is not a JSON list of lists", road->dialect->name, what));
     if (status != TAMIS_OK) tmi_fail(err, status, "%s", own.message);
 done:
     if (reply.text) tmi_wipe(reply.text, strlen(reply.text));
@@ -101,7 +101,7 @@ static tamis_status ask_types(tmi_known_columns *known, const tmi_sql_road *road
     TMI_TRY(tmi_sql_ask(&rows, road, statement, "the types of columns", err));
     const tmi_value *row = tmi_value_first(rows);
     if (!row || tmi_value_next(row) || tmi_value_size(row) != count)
-        TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "%s: the answer for the types of columns cannot be right", road->dialect->name));
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "%s: the answer for the types of columns cannot be right", road->dialect->name));
     for (size_t i = 0; i < count; i++) {
         const tmi_value *cell = tmi_value_at(row, i);
         const char *word = tmi_value_kind_of(cell) == TMI_VALUE_TEXT ? tmi_value_string(cell) : "";
@@ -121,10 +121,15 @@ static tamis_status learn_types(tmi_known_columns *known, const tmi_sql_road *ro
     const size_t before = known->count;
     tamis_status status = ask_types(known, road, names, count, err);
     bool some = false;
-    for (size_t i = 0; status == TAMIS_SYSTEM && known->count == before && i < count; i++) {
+    for (size_t i = 0; status == TAMIS_UNABLE && known->count == before && i < count; i++) {
         tmi_known_columns one = {0};
         tamis_error own = {0};
-        if (ask_types(&one, road, &names[i], 1, &own) != TAMIS_OK) {
+        const tamis_status alone = ask_types(&one, road, &names[i], 1, &own);
+        if (alone == TAMIS_SYSTEM) {
+            tmi_known_clear(&one);
+            return tmi_fail_as(err, &own);
+        }
+        if (alone != TAMIS_OK) {
             if (!some) tmi_error_reset(err);
             some = true;
             tmi_fail_more(err, TAMIS_INVALID, "%s: column %s cannot be read from the table, or is not there", road->dialect->name,

@@ -1,8 +1,9 @@
-/* The engine that is asked in SQL. Before the charge it is tried with rows that are made up (probe.h), and every statement that the
- * release will need is planned, and run on no row. */
+/* The engine that is asked in SQL. Before the charge it is tried with rows that are made up (probe.h), and every statement
+ * that the release will need is planned, and run on no row. */
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/watch.h"
 #include "engine/statements/probe.h"
 
 typedef struct state {
@@ -28,6 +29,20 @@ static tmi_sql_place place_of(const state *s)
     return (tmi_sql_place){.road = &s->road, .table = s->road.table, .known = &s->known, .rows = s->rows};
 }
 
+/* Asked between statements: one that runs is not interrupted, since only the caller's function could do that. */
+static tamis_status go_on(const tamis_watch *watch, tamis_error *err)
+{
+    return tmi_stopped(watch, -1, 0) ? tmi_fail_cancelled(err) : TAMIS_OK;
+}
+
+/* What others call an engine that fails. */
+static tamis_status left(tamis_status status, tamis_error *err)
+{
+    if (status != TAMIS_UNABLE) return status;
+    if (err) err->status = TAMIS_SYSTEM;
+    return TAMIS_SYSTEM;
+}
+
 /* ---- before the charge ---- */
 
 static bool has_word(const char *plan, const char *word)
@@ -41,6 +56,28 @@ static bool has_word(const char *plan, const char *word)
     return false;
 }
 
+static tamis_status refuse_word(const char *word, tamis_error *err)
+{
+    return tmi_fail(
+        err, TAMIS_REFUSED,
+        "table: the engine's plan for it contains `%s`, so that two readings may give different rows: store its rows in a "
+        "table first",
+        word);
+}
+
+/* Functions in the table's own text: DuckDB's plans show only the names of columns. */
+static tamis_status refuse_functions(const state *s, tamis_error *err)
+{
+    char *small = tmi_copy_text(s->road.table, strlen(s->road.table));
+    tamis_status status = small ? TAMIS_OK : tmi_fail_memory(err);
+    for (char *c = small; c && *c; c++)
+        if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 32);
+    for (const char *const *word = s->road.dialect->unsteady; small && *word && status == TAMIS_OK; word++)
+        if ((*word)[strlen(*word) - 1] == '(' && has_word(small, *word)) status = refuse_word(*word, err);
+    tmi_free(small);
+    return status;
+}
+
 /* A scan that may return other rows the next time: then statements, and even the tasks of one statement, disagree about the
  * table. The plan of the engine is searched, and not shown. */
 static tamis_status refuse_unsteady(const state *s, tamis_error *err)
@@ -51,6 +88,7 @@ static tamis_status refuse_unsteady(const state *s, tamis_error *err)
     tamis_status status;
     tmi_text sql;
     tmi_text_init(&sql);
+    TMI_TRY(refuse_functions(s, err));
     tmi_text_format(&sql, "%sSELECT * FROM %s", dialect->explain, s->road.table);
     TMI_TRY(tmi_text_take(&statement, &sql, err));
     TMI_TRY(tmi_sql_ask(&rows, &s->road, statement, "the plan of a scan of the table", err));
@@ -59,11 +97,7 @@ static tamis_status refuse_unsteady(const state *s, tamis_error *err)
             for (const char *const *word = dialect->unsteady; *word; word++) {
                 const tmi_value *cell = tmi_value_at(row, i);
                 if (tmi_value_kind_of(cell) == TMI_VALUE_TEXT && has_word(tmi_value_string(cell), *word))
-                    TMI_TRY(
-                        tmi_fail(err, TAMIS_REFUSED,
-                                 "table: the engine's plan for it contains `%s`, so that two readings may give different rows: "
-                                 "store its rows in a table first",
-                                 *word));
+                    TMI_TRY(refuse_word(*word, err));
             }
 done:
     tmi_value_free(rows);
@@ -86,9 +120,9 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     state *s = engine->state;
     tmi_layout layout = {0};
     tamis_status status;
-    (void)watch;
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
+    TMI_TRY(go_on(watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     if (!s->tried) {
         TMI_TRY(refuse_unsteady(s, err));
@@ -103,7 +137,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
     tmi_layout_clear(&layout);
-    return status;
+    return left(status, err);
 }
 
 /* The engine plans the statement; then it runs it on no row of the table, because some engines report what is wrong with a
@@ -145,9 +179,9 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
     tmi_layout layout = {0};
     char *planned = NULL, *on_nothing = NULL, *nothing = NULL;
     tamis_status status;
-    (void)watch;
     TMI_TRY(tmi_layout_init(&layout, request, err));
     TMI_TRY(count_statement(s, err));
+    TMI_TRY(go_on(watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(nothing_of(&nothing, s, err));
     tmi_sql_place place = place_of(s);
@@ -160,7 +194,7 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
 done:
     tmi_free(nothing);
     tmi_layout_clear(&layout);
-    return status;
+    return left(status, err);
 }
 
 static tamis_status check_points(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch,
@@ -171,10 +205,10 @@ static tamis_status check_points(tmi_engine *engine, const tmi_points_request *r
     tmi_layout layout = {0};
     char *planned = NULL, *on_nothing = NULL, *nothing = NULL;
     tamis_status status;
-    (void)watch;
     TMI_TRY(tmi_points_plan_make(&plan, request, err));
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
     TMI_TRY(count_statement(s, err));
+    TMI_TRY(go_on(watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(nothing_of(&nothing, s, err));
     tmi_sql_place place = place_of(s);
@@ -187,38 +221,51 @@ static tamis_status check_points(tmi_engine *engine, const tmi_points_request *r
 done:
     tmi_free(nothing);
     tmi_layout_clear(&layout);
-    return status;
+    return left(status, err);
 }
 
 /* ---- after the charge ---- */
 
 /* It is no longer the caller's mistake. */
-static tamis_status as_system(tamis_status status, tamis_error *err)
+static tamis_status after_charge(tamis_status status, tamis_error *err)
 {
-    if (status != TAMIS_INVALID) return status;
-    if (err) err->status = TAMIS_SYSTEM;
-    return TAMIS_SYSTEM;
+    return left(status == TAMIS_INVALID ? TAMIS_UNABLE : status, err);
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                               const tamis_watch *watch, tamis_error *err)
 {
-    const state *s = engine->state;
-    const tmi_sql_place place = place_of(s);
-    (void)watch;
+    state *s = engine->state;
+    tmi_layout layout = {0};
+    tamis_status status;
     tmi_answers_clear(answers, request);
-    const tamis_status status = tmi_place_sums(answers, &place, request, &s->recount, err);
+    TMI_TRY(tmi_layout_init(&layout, request, err));
+    TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err)); /* asks nothing if the request was checked */
+    TMI_TRY(go_on(watch, err));
+    const tmi_sql_place place = place_of(s);
+    TMI_TRY(tmi_place_sums(answers, &place, request, &s->recount, err));
+done:
     if (status != TAMIS_OK) tmi_answers_clear(answers, request);
-    return as_system(status, err);
+    tmi_layout_clear(&layout);
+    return after_charge(status, err);
 }
 
 static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_points_request *request, const tamis_watch *watch,
                            tamis_error *err)
 {
-    const state *s = engine->state;
+    state *s = engine->state;
+    tmi_points_plan plan;
+    tmi_layout layout = {0};
+    tamis_status status;
+    TMI_TRY(tmi_points_plan_make(&plan, request, err));
+    TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
+    TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
+    TMI_TRY(go_on(watch, err));
     const tmi_sql_place place = place_of(s);
-    (void)watch;
-    return as_system(tmi_place_points(list, &place, request, &s->recount, err), err);
+    TMI_TRY(tmi_place_points(list, &place, request, &s->recount, err));
+done:
+    tmi_layout_clear(&layout);
+    return after_charge(status, err);
 }
 
 /* ---- the engine ---- */

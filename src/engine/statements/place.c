@@ -69,7 +69,7 @@ static tamis_status join_queries(char **statement, const queries *all, const tmi
 
 static tamis_status fail_answer(const tmi_sql_place *place, tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_SYSTEM, "%s: the engine returned an answer that cannot be right", place->road->dialect->name);
+    return tmi_fail(err, TAMIS_UNABLE, "%s: the engine returned an answer that cannot be right", place->road->dialect->name);
 }
 
 /* The integer in a cell; 0 if it is NULL. */

@@ -1,7 +1,7 @@
-/* Hostile rows. A column of them has a list of cells, as long as a prime; row i has cell (a * i + b) modulo the prime. Columns have
- * different primes, so that all pairs of cells of two columns meet in few rows. The same cells are literals of the engine's
- * dialect, in a list that a table of numbers goes through (a table of VALUES may be answered by another part of an engine than
- * the one that computes), and Arrow arrays for the engine inside this process. */
+/* Hostile rows. A column of them has a list of cells, as long as a prime; row i has cell (a * i + b) modulo the prime.
+ * Columns have different primes, so that all pairs of cells of two columns meet in few rows. The same cells are literals of
+ * the engine's dialect, in a list that a table of numbers goes through (a table of VALUES may be answered by another part of
+ * an engine than the one that computes), and Arrow arrays for the engine inside this process. */
 #include "engine/statements/probe.h"
 
 #include <float.h>
@@ -247,6 +247,15 @@ static void add_grid(probe_column *c, const tmi_grid *grid, bool reciprocal)
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) add_number(c, reciprocal && some[i] != 0 ? 1 / some[i] : some[i]);
 }
 
+/* The points around a border on a grid. */
+static void add_border(probe_column *c, const tmi_column *of, int64_t point)
+{
+    if (of->kind != TMI_NUMBER || of->by || of->reciprocal) return;
+    add_number(c, (double)point * of->grid.step);
+    add_number(c, (double)(point - 1) * of->grid.step);
+    add_number(c, (double)(point + 1) * of->grid.step);
+}
+
 /* What a column of the request may tell apart. */
 static void add_particular(probe_column *c, const tmi_column *column)
 {
@@ -485,21 +494,36 @@ static void close_columns(probe_rows *p)
     }
 }
 
+/* Cells on both sides of the borders of a made column. */
+static void add_borders(probe_rows *p, const tmi_known_columns *known, const tmi_column *made)
+{
+    for (size_t i = 0; made->kind == TMI_CUTS && i + 1 < made->value_count && i < 8; i++) {
+        const tmi_known *of = made->of->kind == TMI_NUMBER ? tmi_known_find(known, made->of->name) : NULL;
+        if (of) add_border(column_of(p, of), made->of, made->cuts[i]);
+    }
+    for (size_t i = 0; made->kind == TMI_INDICATOR && i < made->condition_count; i++) {
+        const tmi_condition *condition = &made->conditions[i];
+        const tmi_known *of = condition->column->kind == TMI_NUMBER ? tmi_known_find(known, condition->column->name) : NULL;
+        if (!of) continue;
+        add_border(column_of(p, of), condition->column, condition->least);
+        add_border(column_of(p, of), condition->column, condition->most);
+    }
+}
+
 /* Rows for the columns of a layout that are read. */
 static tamis_status make_rows(probe_rows *p, const tmi_dialect *dialect, const tmi_known_columns *known, const tmi_layout *layout,
                               tamis_error *err)
 {
-    tamis_status status;
     *p = (probe_rows){.dialect = dialect, .rows = ROWS, .columns = tmi_alloc(layout->column_count + 1, sizeof *p->columns)};
     if (!p->columns) return tmi_fail_memory(err);
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_known *of = tmi_is_read(layout->columns[c]) ? tmi_known_find(known, layout->columns[c]->name) : NULL;
         if (of) add_particular(column_of(p, of), layout->columns[c]);
     }
+    for (size_t c = 0; c < layout->column_count; c++) add_borders(p, known, layout->columns[c]);
     close_columns(p);
-    TMI_TRY(write_table(p, err));
-    TMI_TRY(fill_source(p, err));
-done:
+    tamis_status status = p->column_count > 0 ? write_table(p, err) : TAMIS_OK;
+    if (status == TAMIS_OK && p->column_count > 0) status = fill_source(p, err);
     return status;
 }
 
@@ -518,7 +542,7 @@ static tamis_status refuse(const tmi_sql_road *road, const char *what, tamis_err
 static tamis_status of_engine(tamis_status status, const tmi_sql_road *road, const tamis_error *own, tamis_error *err)
 {
     if (status == TAMIS_OK) return TAMIS_OK;
-    if (status == TAMIS_SYSTEM && strncmp(own->message, road->dialect->name, strlen(road->dialect->name)) == 0)
+    if (status == TAMIS_UNABLE)
         return tmi_fail(err, TAMIS_REFUSED,
                         "%s: the engine does not answer a statement on rows that tamis made up to try it; nothing was spent. Its "
                         "settings matter (docs/engines.md)",
@@ -586,7 +610,7 @@ tamis_status tmi_probe_sums(const tmi_sql_road *road, const tmi_known_columns *k
     if (tried.unit) tried.rows_per_unit = fewer(tried.rows_per_unit);
     TMI_TRY(tmi_layout_init(&layout, &tried, err));
     TMI_TRY(make_rows(&p, road->dialect, known, &layout, err));
-    TMI_TRY(compare_sums(&p, road, known, &tried, err));
+    if (p.column_count > 0) TMI_TRY(compare_sums(&p, road, known, &tried, err));
 done:
     clear_rows(&p);
     tmi_layout_clear(&layout);
@@ -648,6 +672,7 @@ tamis_status tmi_probe_inventory(const tmi_sql_road *road, const tmi_known_colum
     got.clusters_in = inventory->clusters_in ? counts + 5 * strata : NULL;
     TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
     TMI_TRY(make_rows(&p, road->dialect, known, &layout, err));
+    if (p.column_count == 0) goto done;
     const tmi_sql_place place = {.road = road, .table = p.table, .known = known, .rows = p.rows};
     TMI_TRY(tmi_engine_of_source(&engine, p.source, 1, err));
     TMI_TRY(engine->describe(engine, &right, NULL, err));

@@ -17,7 +17,8 @@
 /* ---- asking ---- */
 
 /* Runs a statement; `rows` are a list of lists. `what` is asked for, in the message of a failure: the engine's own words are
- * withheld, since they may contain data. SYSTEM. */
+ * withheld, since they may contain data. UNABLE: the engine fails, or its answer cannot be right; everywhere in this folder
+ * that is what UNABLE means, until the engine is left (SYSTEM) or refused. SYSTEM: memory. */
 tamis_status tmi_sql_ask(tmi_value **rows, const tmi_sql_road *road, const char *sql, const char *what, tamis_error *err);
 
 /* ---- columns ---- */
@@ -37,8 +38,8 @@ const tmi_known *tmi_known_find(const tmi_known_columns *known, const char *name
 tamis_status tmi_known_add(tmi_known_columns *known, const char *name, const char *word, tmi_sql_type type, tamis_error *err);
 void tmi_known_clear(tmi_known_columns *known);
 
-/* Asks for the types of those columns of a layout that are not known yet, and checks all of them. INVALID names the columns that
- * are missing or do not fit. */
+/* Asks for the types of those columns of a layout that are not known yet, and checks all of them. INVALID names the columns
+ * that are missing or do not fit. */
 tamis_status tmi_known_learn(tmi_known_columns *known, const tmi_sql_road *road, const tmi_layout *layout, tamis_error *err);
 
 /* ---- places ---- */
@@ -51,8 +52,8 @@ typedef struct tmi_sql_place {
     int64_t rows; /* at most; 0: unknown */
 } tmi_sql_place;
 
-/* What was counted and is the same for all neighbours, to be counted again in the statement of the sums: the queries, and the rows
- * of their answer in order. */
+/* What was counted and is the same for all neighbours, to be counted again in the statement of the sums: the queries, and the
+ * rows of their answer in order. */
 typedef struct tmi_recount {
     char **queries;
     size_t query_count;
