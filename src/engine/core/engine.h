@@ -222,10 +222,11 @@ tamis_status tmi_request_check(const tmi_request *request, tamis_error *err);
 typedef struct tmi_inventory {
     const tmi_column *const *columns; /* must be there */
     size_t column_count;
-    const tmi_column *unit, *cluster;          /* labels; NULL: not needed */
-    const tmi_column *stratum;                 /* CATEGORY; NULL: all rows are one stratum */
-    int64_t rows, units;                       /* the answers */
-    int64_t *rows_in, *units_in, *clusters_in; /* one per stratum, allocated by the caller; NULL: not needed */
+    const tmi_column *unit, *cluster;             /* labels; NULL: not needed */
+    const tmi_column *stratum;                    /* CATEGORY; NULL: all rows are one stratum */
+    int64_t rows, units;                          /* the answers */
+    int64_t *rows_in, *units_in, *clusters_in;    /* one per stratum, allocated by the caller; NULL: not needed */
+    bool rows_fixed, units_fixed, clusters_fixed; /* which of these are the same for all neighbours */
 } tmi_inventory;
 
 /* ---- rows ---- */
