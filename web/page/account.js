@@ -2,7 +2,7 @@
 
 import {call, Refusal} from './api.js';
 import {button, el, id, put, svg} from './dom.js';
-import {download} from './show.js';
+import {download, meaningOf} from './show.js';
 import {at} from './text.js';
 
 /** @param {import('./state.js').App} app */
@@ -10,6 +10,7 @@ export function build(app) {
   /** @type {any} */ let book = null;
   /** @type {string} */ let problem = '';
   /** @type {any} */ let chain = null;
+  /** @type {Map<string, any>} */ const meanings = new Map();
   /** @type {{entry: number} | 'raise' | null} */ let asking = null;
   const lead = el('p', {class: 'lead', 'aria-live': 'polite'}), content = el('div');
   const root = el('div', {class: 'screen'}, el('h1', {}, 'The account'), lead, content);
@@ -29,6 +30,7 @@ export function build(app) {
       chain = null;
       draw();
       if (book.exists) {
+        await explain();
         chain = await call('verify', {ledger: book.ledger});
         draw();
       }
@@ -36,6 +38,17 @@ export function build(app) {
       if (!(error instanceof Refusal)) throw error;
       problem = error.message;
       draw();
+    }
+  }
+
+  /** What the losses so far mean. They are the texts of the account, which are rounded up. */
+  async function explain() {
+    for (const a of book.book.accounts) {
+      const [sample, outsider] = [a.shown?.sample, a.shown?.outsider].map(t => /^epsilon ([^,]+)(?:, delta (.*))?$/.exec(t ?? ''));
+      if (!sample || a.survey !== at(app.tree, '/survey')) continue;
+      try {
+        meanings.set(a.survey, (await call('meaning', {epsilon: sample[1], delta: sample[2] ?? '0', ...(outsider ? {outsider_epsilon: outsider[1], outsider_delta: outsider[2] ?? '0'} : {})})).meaning);
+      } catch { /* the epsilons say it too */ }
     }
   }
 
@@ -48,6 +61,7 @@ export function build(app) {
       app.known.clear();
       app.foresee();
       app.say(route === 'void' ? 'The charge is void; the entry and the reason stay.' : 'The budget is raised; the reason stays on record.');
+      await explain();
       chain = await call('verify', {ledger: book.ledger});
       draw();
     } catch (error) {
@@ -94,7 +108,7 @@ export function build(app) {
       x += width;
       return svg('rect', {class: i % 2 ? 'part odd' : 'part', x: at, y: 0, width, height: 22}, svg('title', {}, `${e.release}: ${e.shown?.charge ?? ''}`));
     });
-    const m = a.meaning ?? [], near = m.find(y => y.who === 'nosy neighbour') ?? a.shown?.meaning, far = m.find(y => y.who === 'outsider');
+    const near = meaningOf(meanings.get(a.survey), 'nosy neighbour'), far = meaningOf(meanings.get(a.survey), 'outsider');
     const raised = asking === 'raise';
     amount.setAttribute('aria-label', 'New budget');
     return [

@@ -189,7 +189,7 @@ export function build(app) {
     slider.disabled = !app.readable;
     find.textContent = rho ? 'Find rho' : 'Find epsilon';
     find.disabled = !app.draft?.ok;
-    const neighbour = meaningOf(p?.guarantee?.meaning, 'nosy neighbour'), odds = neighbour?.shown?.odds;
+    const neighbour = meaningOf(p, 'nosy neighbour'), odds = neighbour?.shown?.odds;
     large.hidden = !(eps >= LARGE);
     if (eps >= LARGE) put(large, odds ? `The odds of a guess about one ${unit} may grow ${odds} times. That is hard to defend in public: look at smaller values first.` :
       `This is a large loss: look at smaller values first.`);
@@ -237,7 +237,7 @@ export function build(app) {
     });
 
     /* the promise */
-    put(promises.querySelector('h2'), p?.guarantee?.shown?.sample ? `What it promises at ${p.guarantee.shown.sample}` : 'What it promises');
+    put(promises.querySelector('h2'), p?.shown?.sample ? `What it promises at ${p.shown.sample}` : 'What it promises');
     put(promise, promiseOf(p, unit));
 
     /* beside each other */
@@ -273,7 +273,7 @@ export function build(app) {
   /** @param {any} p @param {string} unit */
   function promiseOf(p, unit) {
     if (!p) return el('p', {class: 'help'}, 'Shown as soon as the plan is complete.');
-    const near = meaningOf(p.guarantee.meaning, 'nosy neighbour'), far = meaningOf(p.guarantee.meaning, 'outsider');
+    const near = meaningOf(p, 'nosy neighbour'), far = meaningOf(p, 'outsider');
     const line = (who, m) => el('tr', {}, el('th', {scope: 'row'}, who), el('td', {class: 'number'}, el('strong', {}, m?.shown?.posterior?.['0.1'] ?? '–')));
     return [el('table', {}, el('caption', {class: 'hidden'}, 'Promise'), el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'A suspicion of 10 % of a … becomes'), el('th', {scope: 'col', class: 'number'}, 'at most'))),
       el('tbody', {}, line('neighbour who knows who was asked', near), far ? line('outsider', far) : null)),
@@ -283,7 +283,7 @@ export function build(app) {
 
   function compareTable(p) {
     const head = t => el('th', {scope: 'col', class: 'number'}, t);
-    const posterior = x => meaningOf(x.guarantee.meaning, 'nosy neighbour')?.shown?.posterior?.['0.1'] ?? '–';
+    const posterior = x => meaningOf(x, 'nosy neighbour')?.shown?.posterior?.['0.1'] ?? '–';
     const options = tried.map(t => t.preview);
     const cell = x => el('td', {class: 'number'}, x);
     return [

@@ -194,7 +194,7 @@ export function build(app) {
     if (!d) put(words, 'Answer the first question: the others follow.');
     else if (errors.length) put(words, el('strong', {}, 'Still to do: '), errors.slice(0, 4).map(e => e.message).join('; '));
     else {
-      const said = p && app.draft?.ok ? p.design_words ?? p.declared_public?.[0]?.replace(/^the design: /, '') : null;
+      const said = p && app.draft?.ok ? p.shown?.design : null;
       put(words, el('p', {}, el('strong', {}, said ?? 'The design is complete.')), el('p', {}, 'Sizes, strata and groups are known to everybody and are not protected.'), explain(d.strata ? 'stratified' : d.kind));
     }
     words.className = errors.length ? 'note warn' : 'note';

@@ -79,7 +79,7 @@ function steps() {
 function facts() {
   if (!app.open) return put($('facts'), el('span', {class: 'quiet'}, 'No plan yet. No data were read.'));
   const p = app.preview, list = [];
-  const design = p?.design_words ?? p?.declared_public?.[0]?.replace(/^the design: /, '');
+  const design = p?.shown?.design;
   const sizes = design && /[\d,]+ of [\d,]+/.exec(design);
   const unit = app.tree?.privacy?.unit;
   if (sizes) list.push(el('span', {}, sizes[0], unit && unit !== 'FILL_IN' ? ` (${unit})` : ''));

@@ -84,7 +84,7 @@ export function build(app) {
     const p = app.preview;
     wordsBox.hidden = !(p && app.draft?.ok);
     if (p && app.draft?.ok) {
-      const promises = p.guarantee?.shown;
+      const promises = p.shown;
       put(words, upperDesign(p), '. ', `Publishes ${p.shown?.numbers ? p.shown.numbers + ' numbers' : p.statistics.map(s => s.words).join('; ')}. `,
         promises?.sample ? `A sampled ${app.tree?.privacy?.unit ?? 'unit'} loses at most ${promises.sample}` : `Spends ${p.shown?.would_spend}`,
         promises?.outsider ? `; an outsider ${promises.outsider}.` : '.');
@@ -115,6 +115,6 @@ export function build(app) {
 
 /** @param {any} p */
 function upperDesign(p) {
-  const text = p.design_words ?? p.declared_public?.[0]?.replace(/^the design: /, '') ?? '';
+  const text = p.shown?.design ?? '';
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

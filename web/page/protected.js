@@ -106,8 +106,8 @@ export function build(app) {
 
     const p = app.preview && app.draft?.ok ? app.preview : null;
     if (!p) ask(String(privacy.epsilon && privacy.epsilon !== 'FILL_IN' ? privacy.epsilon : '1'), privacy.delta, unit);
-    const m = p ? p.guarantee.meaning : meaning;
-    put(title, 'What each can learn about one ', unit, ' ', el('small', {}, p?.guarantee?.shown?.sample ? `at ${p.guarantee.shown.sample}` : privacy.epsilon ? `at epsilon ${privacy.epsilon}` : ''));
+    const m = p ?? meaning;
+    put(title, 'What each can learn about one ', unit, ' ', el('small', {}, p?.shown?.sample ? `at ${p.shown.sample}` : privacy.epsilon ? `at epsilon ${privacy.epsilon}` : ''));
     const near = meaningOf(m, 'nosy neighbour'), press = meaningOf(m, 'journalist'), far = meaningOf(m, 'outsider');
     const secret = answers.known === 'no';
     const bold = t => el('strong', {}, t ?? '…');

@@ -170,7 +170,7 @@ export function build(app) {
     else if (shown?.would_spend) put(spend, el('p', {}, 'This takes ', el('strong', {}, shown.would_spend), shown.left ? [' of the ', el('strong', {}, shown.left), ' that are left'] : shown.budget ? [' of the ', el('strong', {}, shown.budget), ' that this survey may ever spend'] : null, '. It cannot be taken back, also if you do not like the numbers.'),
       shown.would_leave ? el('p', {}, 'Left after it: ', shown.would_leave, '.') : null);
     else put(spend, el('p', {}, 'Shown as soon as the plan is complete.'));
-    const near = p?.guarantee?.meaning?.[0]?.shown?.posterior?.['0.1'];
+    const near = p?.shown?.meaning?.[0]?.shown?.posterior?.['0.1'];
     if (near && app.draft?.ok) spend.append(el('p', {class: 'help'}, `A suspicion of 10 % about one ${unit} becomes at most ${near}.`));
 
     /* 3 */
@@ -211,7 +211,7 @@ export function build(app) {
     const key = result ? `${j.job}:${verifiedJob === j.job ? JSON.stringify(verified) : ''}` : '';
     if (!result || key === drawn) return;
     drawn = key;
-    const list = result.release.results;
+    const list = result.shown.results;
     const head = (t, n = true) => el('th', {scope: 'col', class: n ? 'number' : null}, t);
     const v = verifiedJob === j.job ? verified : null;
     put(results, el('h2', {tabindex: -1}, 'Results'),
@@ -222,10 +222,10 @@ export function build(app) {
         button('Verify again', () => verify())),
       el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Results'}, el('table', {}, el('caption', {class: 'hidden'}, 'Results'),
         el('thead', {}, el('tr', {}, head('Number', false), head('Estimate'), head('Std. error'), head('Interval'), head('Quality', false))),
-        el('tbody', {}, list.slice(0, 500).map(x => el('tr', {}, el('th', {scope: 'row'}, upper(x.shown?.words ?? `${x.statistic} ${x.column ?? ''}`), x.group && Object.keys(x.group).length ? el('div', {class: 'help'}, groupName(x.group)) : null,
-          x.where ? el('div', {class: 'help'}, 'where ', x.where) : null),
-        el('td', {class: 'number'}, x.shown?.estimate ?? '–'), el('td', {class: 'number'}, x.shown?.se ?? '–'), el('td', {class: 'number'}, x.shown?.interval ?? x.reason ?? '–'),
-        el('td', {}, x.shown ? quality(x.shown.quality, true) : '')))))),
+        el('tbody', {}, list.slice(0, 500).map(x => el('tr', {}, el('th', {scope: 'row'}, upper(x.words), x.group && Object.keys(x.group).length ? el('div', {class: 'help'}, groupName(x.group)) : null,
+          ),
+        el('td', {class: 'number'}, x.estimate ?? '–'), el('td', {class: 'number'}, x.se ?? '–'), el('td', {class: 'number'}, x.interval ?? '–'),
+        el('td', {}, x.se === 'known' ? 'exact' : quality(x.quality, true))))))),
       list.length > 500 ? el('p', {class: 'help'}, 'The report has all of them.') : null,
       (result.release.warnings ?? []).length ? el('details', {}, el('summary', {}, 'Remarks'), el('ul', {}, result.release.warnings.map(w => el('li', {}, w)))) : null,
       el('details', {}, el('summary', {}, 'What is not covered'), el('ul', {}, (result.release.not_covered ?? []).map(w => el('li', {}, w)))));

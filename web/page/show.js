@@ -58,8 +58,13 @@ export function picture(text, alt) {
   return el('img', {class: 'picture', src: url, alt, on: {load: () => URL.revokeObjectURL(url)}});
 }
 
-/** @param {any} meaning of a preview or of the route `meaning` @param {string} who */
-export const meaningOf = (meaning, who) => (meaning ?? []).find(m => m.who === who);
+/** What a promise means to somebody: the numbers, and `shown`, their texts. @param {any} of a preview, or the list of the route `meaning` @param {string} who */
+export function meaningOf(of, who) {
+  const find = list => (list ?? []).find(m => m.who === who);
+  if (!of || Array.isArray(of)) return find(of);
+  const found = find(of.guarantee?.meaning);
+  return found && {...found, shown: find(of.shown?.meaning)?.shown};
+}
 
 /** A text to download. @param {string} name @param {string} text */
 export function download(name, text) {

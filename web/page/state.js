@@ -2,11 +2,12 @@
  * everything else follows from the text. */
 
 import {call, Refusal} from './api.js';
-import {at, History, isMissing, pathOfKey, stepOf} from './text.js';
+import {at, History, inLines, isMissing, parts, pathOfKey, stepOf, unquoted} from './text.js';
 
 const KEPT = 'tamis-plan';
 const LANE = 'tab-' + Math.random().toString(36).slice(2, 10);
 const TRAILING = 60, REST = 400;
+const SECTIONS = ['/design', '/design/stratified/strata', '/columns', '/statistics'];
 
 /** @typedef {{path: string, value: any}} Change */
 
@@ -183,7 +184,22 @@ export class App {
           .filter(c => c.value !== null || at(this.tree, c.path) !== undefined)
           .filter(c => !same(at(this.tree, c.path), c.value));
         if (list.length) {
-          const {text, draft} = await call('set', {file: this.file, text: this.text, changes: list});
+          let {text, draft} = await call('set', {file: this.file, text: this.text, changes: list});
+          for (const path of SECTIONS) {
+            /* What was empty before, or is set as a whole, gets lines of its own; the tree must stay what it is. */
+            const old = at(this.tree, path), value = list.find(c => c.path === path)?.value;
+            if (!value && !(list.some(c => c.path.startsWith(path + '/')) && (old === undefined || !Object.keys(old).length))) continue;
+            const lines = inLines(text, draft.places.find(p => p.path === path), value ?? plain(at(draft.tree, path), list, path));
+            if (lines === text) continue;
+            const read = await call('draft', {file: this.file, text: lines});
+            if (JSON.stringify(read.tree) === JSON.stringify(draft.tree)) [text, draft] = [lines, read];
+          }
+          for (const {path, value} of list) {
+            const bare = unquoted(text, draft.places.find(p => p.path === path), value);
+            if (bare === text) continue;
+            const read = await call('draft', {file: this.file, text: bare});
+            if (JSON.stringify(read.tree) === JSON.stringify(draft.tree)) [text, draft] = [bare, read];
+          }
           const before = this.history?.same(draft.tree);
           if (before !== null && before !== undefined && before !== text) await this.take(before, null, true, place);
           else await this.take(text, draft, true, place);
@@ -284,7 +300,7 @@ export class App {
       this.emit();
     }, 150);
     try {
-      const preview = await call('preview', {file: this.file, text, lane: LANE, ...(quick ? {advice: false} : {})});
+      const preview = await call('preview', {file: this.file, text, lane: LANE, advice: !quick});
       preview.advised = !quick;
       this.remember(text, preview);
       if (this.text === text) {
@@ -320,12 +336,18 @@ export class App {
     if (!draft.ok) throw new Refusal(422, draft.errors[0]);
     let preview = this.known.get(text);
     if (!preview) {
-      preview = await call('preview', {file: this.file, text, ...(advice ? {} : {advice: false})});
+      preview = await call('preview', {file: this.file, text, advice});
       preview.advised = advice;
       this.remember(text, preview);
     }
     return {text, preview, tree: draft.tree};
   }
+}
+
+/** The value of a section that was empty, from what was set in it. @param {any} tree @param {Change[]} list @param {string} path */
+function plain(tree, list, path) {
+  if (Array.isArray(tree)) return list.filter(c => c.path === path + '/-').map(c => c.value);
+  return Object.fromEntries(list.filter(c => c.path.startsWith(path + '/') && parts(c.path).length === parts(path).length + 1).map(c => [parts(c.path).pop(), c.value]));
 }
 
 /** Whether a value of the tree, in which everything is text, is what would be set. @param {any} old @param {any} value */

@@ -68,7 +68,7 @@ export function stepOf(path) {
 }
 
 /** Whether an error only says that something is still missing. @param {{message: string}} error */
-export const isMissing = error => /to be filled in|expected the key|is missing|expected at least one/.test(error.message);
+export const isMissing = error => /to be filled in|expected the key|expected a number or a category|expected at least one|expected a list of 1 to/.test(error.message);
 
 /**
  * What each step shows beside its name.
@@ -184,6 +184,43 @@ export function surveyName(file) {
 
 /** @param {string} text */
 const quoted = text => /^[A-Za-z_][A-Za-z0-9_./-]*$/.test(text) && !/^(y|n|yes|no|true|false|on|off|null)$/i.test(text) ? text : JSON.stringify(text);
+
+/** A value in one line. @param {any} v @returns {string} */
+function flow(v) {
+  if (Array.isArray(v)) return `[${v.map(flow).join(', ')}]`;
+  if (v && typeof v === 'object') return `{${Object.entries(v).map(([k, x]) => `${quoted(k)}: ${flow(x)}`).join(', ')}}`;
+  return typeof v === 'string' && !(DECIMAL.test(v) && /[./]/.test(v)) ? quoted(v) : String(v);
+}
+
+/** The lines of a section: a map one key per line, a list one item per line, and deeper maps likewise if they have maps in them.
+ * @param {any} v @param {string} indent @returns {string} */
+function block(v, indent) {
+  const inner = x => x && typeof x === 'object' && !Array.isArray(x) && Object.values(x).some(y => y && typeof y === 'object' && !Array.isArray(y));
+  if (Array.isArray(v)) return v.map(x => `\n${indent}- ${flow(x)}`).join('');
+  return Object.entries(v).map(([k, x]) => `\n${indent}${quoted(k)}:${inner(x) ? block(x, indent + '  ') : ' ' + flow(x)}`).join('');
+}
+
+/** The text with a section, that was just written into one line, over several lines, as people write it; or the same text if it is in a
+ * line with others. @param {string} text @param {{path: string, begin: number, end: number, key: {begin: number} | null} | undefined} place @param {any} value */
+export function inLines(text, place, value) {
+  if (!place?.key || !value || typeof value !== 'object' || !Object.keys(value).length) return text;
+  const bytes = new TextEncoder().encode(text), decode = new TextDecoder('utf-8', {ignoreBOM: true});
+  const before = decode.decode(bytes.slice(0, place.begin)), line = decode.decode(bytes.slice(0, place.key.begin)).split('\n').pop() ?? '';
+  const rest = decode.decode(bytes.slice(place.end));
+  if (!/^ *$/.test(line) || !/^[[{]/.test(decode.decode(bytes.slice(place.begin, place.end))) || !/^ *(#|\r?\n|$)/.test(rest)) return text;
+  const behind = /** @type {RegExpExecArray} */ (/^[^\r\n]*/.exec(rest))[0];
+  return before.trimEnd() + behind.trimEnd().replace(/^(?=#)/, ' ') + block(value, line + '  ') + rest.slice(behind.length);
+}
+
+const DECIMAL = /^-?\d+(\.\d+)?(e[-+]?\d+|\/\d+)?$/i;
+
+/** The text with a number, that was sent as a text for the sake of its digits, without quotes.
+ * @param {string} text @param {{begin: number, end: number, quoted: boolean} | undefined} place @param {any} value */
+export function unquoted(text, place, value) {
+  if (typeof value !== 'string' || !DECIMAL.test(value) || !place?.quoted) return text;
+  const bytes = new TextEncoder().encode(text), decode = new TextDecoder('utf-8', {ignoreBOM: true});
+  return decode.decode(bytes.slice(0, place.begin)) + value + decode.decode(bytes.slice(place.end));
+}
 
 /** The plan that a data file begins with: what the steps will ask is not in it yet. @param {string | null} file @param {string | null} [table] */
 export function firstPlan(file, table = null) {
