@@ -65,8 +65,9 @@ static void reached(void *context, tamis_release_phase phase, int64_t entry)
 
 static tamis_status write_result(web_text *out, const tamis_release *release, tamis_error *err)
 {
-    char *json = NULL, *notice = NULL, *remarks = NULL;
+    char *json = NULL, *shown = NULL, *notice = NULL, *remarks = NULL;
     tamis_status status = tamis_release_json(&json, release, err);
+    if (status == TAMIS_OK) status = tamis_release_shown_json(&shown, release, err);
     if (status == TAMIS_OK) status = tamis_release_notice_text(&notice, release, err);
     if (status == TAMIS_OK) status = tamis_release_remarks_text(&remarks, release, err);
     if (status == TAMIS_OK) {
@@ -78,9 +79,12 @@ static tamis_status write_result(web_text *out, const tamis_release *release, ta
         web_put_string(out, remarks);
         web_put(out, ", \"release\": ");
         web_put(out, json);
+        web_put(out, ", \"shown\": ");
+        web_put(out, shown);
         web_put(out, "}");
     }
     tamis_free(json);
+    tamis_free(shown);
     tamis_free(notice);
     tamis_free(remarks);
     return status;

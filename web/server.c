@@ -162,6 +162,7 @@ static enum MHD_Result send_asset(web_request *r, const char *name)
     if (response) {
         add_headers(response, asset->type, page_policy);
         MHD_add_response_header(response, "ETag", asset->etag);
+        MHD_add_response_header(response, "Content-Encoding", "gzip"); /* every browser reads it */
         /* what is kept is asked for again each time: another version of tamis may be at this port */
         MHD_del_response_header(response, "Cache-Control", "no-store");
         MHD_add_response_header(response, "Cache-Control", "no-cache");
