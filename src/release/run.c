@@ -288,6 +288,7 @@ static tamis_status aggregate(job *j, tamis_error *err)
     const tmi_run *run = j->run;
     tamis_status status = TAMIS_OK;
     if (j->query.table_count > 0) status = j->engine->aggregate(j->engine, j->query.answers, &j->query.request, &run->watch, err);
+    if (status == TAMIS_OK && j->engine->facts) status = j->engine->facts(j->engine, &j->r->certificate->engine, err);
     if (status == TAMIS_OK) status = add_noise(j, err);
     if (status == TAMIS_OK) status = tmi_selection_run(j->r->answers, &j->selection, &j->query, j->engine, &run->watch, err);
     return tmi_of_source(status, err);
