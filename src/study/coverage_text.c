@@ -118,6 +118,14 @@ static void put_name(tmi_json_out *out, const tamis_coverage *study, size_t i)
     const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    if (s->contrast) {
+        tmi_text words;
+        tmi_text_init(&words);
+        tmi_contrast_text(&words, s);
+        if (words.failed) out->text->failed = true;
+        else tmi_json_add_string(out, "contrast", words.bytes);
+        tmi_text_clear(&words);
+    }
     tmi_json_key(out, "group");
     tmi_put_group(out, s->by, s->by_count, tmi_group_of(s, r->cell));
     if (s->at_count > 0) tmi_json_add_real(out, "at", tmi_at_of(s, r->cell));

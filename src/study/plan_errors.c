@@ -149,6 +149,8 @@ static void put_names(tmi_text *statistic, tmi_text *group, const tamis_coverage
     tmi_text_put(statistic, tmi_statistic_name(s));
     if (s->kind == TMI_QUANTILE) tmi_text_format(statistic, " %.6g", tmi_at_of(s, r->cell));
     if (s->column) tmi_text_format(statistic, " %s", s->column->name);
+    if (s->contrast) tmi_text_put(statistic, ", ");
+    tmi_contrast_text(statistic, s);
     for (size_t k = 0; k < s->by_count; k++) tmi_text_format(statistic, "%s%s", k == 0 ? " by " : ", ", s->by[k]->name);
     tmi_text_put(group, "");
     for (size_t k = 0; k < s->by_count; k++)
