@@ -9,6 +9,7 @@
 #include "plan/json.h"
 #include "plan/names.h"
 #include "report/promise.h"
+#include "report/report_words.h"
 
 const char *tmi_statistic_name(const tmi_plan_statistic *s) { return tmi_statistic_kind_name(s->kind); }
 
@@ -30,7 +31,7 @@ static double line_of(const tmi_plan_statistic *s) { return s->limit ? tmi_numbe
 
 /* "sex: m minus f", "sex: f divided by m", "age: -1 [0,30) + 2 [30,50) - 1 [50,100]", "minus share of vote=B"; nothing of other
  * statistics. */
-void tmi_contrast_text(tmi_text *text, const tmi_plan_statistic *s)
+static void put_between(tmi_text *text, const tmi_plan_statistic *s)
 {
     const tmi_plan_contrast *c = s->contrast;
     if (!c) return;
@@ -55,6 +56,12 @@ void tmi_contrast_text(tmi_text *text, const tmi_plan_statistic *s)
     }
 }
 
+void tmi_contrast_text(tmi_text *text, const tmi_plan_statistic *s)
+{
+    if (s->contrast) tmi_text_format(text, "%s, ", tmi_statistic_kind_name(s->contrast->compared[0].kind));
+    put_between(text, s);
+}
+
 /* "quantile 0.25", "share_below 12000", "poverty 0.6"; of several quantiles the name alone, unless one of them is meant. */
 static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
 {
@@ -73,7 +80,7 @@ static void put_title(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
     else put_column_name(text, s, " of ", counted);
     if (s->contrast) tmi_text_put(text, " (");
-    tmi_contrast_text(text, s);
+    put_between(text, s);
     if (s->contrast) tmi_text_put(text, ")");
     if (s->where) tmi_text_format(text, " where %s", s->where->name);
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
@@ -296,6 +303,38 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
     return tmi_text_take(text, &json, err);
 }
 
+tamis_status tmi_results_shown_json(char **text, const tmi_results *r, tamis_error *err)
+{
+    static const char *const keys[TMI_RESULT_CELLS] = {NULL, "estimate", "se", "interval"};
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_json_open(&out, '{');
+    tmi_json_add_open(&out, "results", '[');
+    for (size_t i = 0; i < r->count && !json.failed; i++) {
+        const tmi_result *x = &r->list[i];
+        const tmi_plan_statistic *s = &r->plan->statistics[x->statistic];
+        const char quality[2] = {x->known ? '\0' : tmi_quality(s, x), '\0'};
+        tmi_text words, cells[TMI_RESULT_CELLS];
+        tmi_text_init(&words);
+        for (size_t k = 0; k < TMI_RESULT_CELLS; k++) tmi_text_init(&cells[k]);
+        tmi_result_title(&words, r->plan, x);
+        tmi_result_words(cells, r, x);
+        tmi_json_open(&out, '{');
+        tmi_json_add_taken(&out, "words", &words);
+        tmi_json_key(&out, "group");
+        tmi_put_group(&out, s->by, s->by_count, tmi_group_of(s, x->cell));
+        for (size_t k = 1; k < TMI_RESULT_CELLS; k++) tmi_json_add_taken(&out, keys[k], &cells[k]);
+        tmi_json_add_string(&out, "quality", *quality ? quality : NULL);
+        tmi_json_close(&out, '}');
+        tmi_text_clear(&cells[0]);
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_close(&out, '}');
+    return tmi_text_take(text, &json, err);
+}
+
 tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *r, tamis_error *err)
 {
     tmi_json_tree made;
@@ -450,7 +489,6 @@ static void put_csv_contrast(tmi_text *csv, const tmi_plan_statistic *s)
 {
     tmi_text words;
     tmi_text_init(&words);
-    if (s->contrast) tmi_text_format(&words, "%s, ", tmi_statistic_kind_name(s->contrast->compared[0].kind));
     tmi_contrast_text(&words, s);
     tmi_text_put(csv, ",");
     if (words.failed) csv->failed = true;
