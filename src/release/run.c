@@ -25,6 +25,7 @@
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
+#include "inference/contrast.h"
 #include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
@@ -317,6 +318,7 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
         TMI_TRY(tmi_read_statistic(&r->results.list[i], &inference, r->results.list[i].statistic, err));
     }
     TMI_TRY(tmi_read_distributions(&r->results, &inference, err));
+    TMI_TRY(tmi_read_contrasts(&r->results, &inference, err));
     for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &inference, err));
 
