@@ -27,6 +27,7 @@
 #include <tamis/plan.h>
 
 #include "num/grid.h"
+#include "plan/allowed.h"
 #include "plan/design_kind.h"
 
 /* Populations: 2^40 is a thousand billion. The engine's bound of int128 sums starts from the same number. */
@@ -405,7 +406,7 @@ bool tmi_has_password(const char *connection);
 /* The file of a plan, at most one byte more than a plan may have; the caller frees it with tmi_free. */
 tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tamis_error *err);
 
-/* INVALID if a file that the plan names, or the ledger, is outside of the folder, wherever links lead; nothing is opened. */
-tamis_status tmi_plan_is_within(const tamis_plan *plan, const char *folder, const char *ledger, tamis_error *err);
+/* INVALID if a file that the plan names, or the ledger, is elsewhere, wherever links lead; nothing is opened. */
+tamis_status tmi_plan_is_within(const tamis_plan *plan, const tmi_plan_allowed *places, const char *ledger, tamis_error *err);
 
 #endif

@@ -180,6 +180,14 @@ static void write_ready(job *j, bool repeated)
     tmi_json_key(&out, "would_leave");
     if (repeated) tmi_put_spending(&out, a, &a->left);
     else tmi_put_spending(&out, &then, &a->then_left);
+    tmi_json_add_open(&out, "shown", '{');
+    tmi_put_would_spend_shown(&out, repeated ? NULL : &j->r->schedule);
+    tmi_json_add_string(&out, "left", a->has_spending ? a->left.words : NULL);
+    tmi_json_add_string(&out, "would_leave",
+                        repeated      ? (a->has_spending ? a->left.words : NULL)
+                        : a->has_then ? a->then_left.words
+                                      : NULL);
+    tmi_json_close(&out, '}');
     tmi_json_close(&out, '}');
 }
 

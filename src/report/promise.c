@@ -145,6 +145,46 @@ static void put_meaning(tmi_json_out *out, const tmi_schedule *schedule, const t
     losses_clear(&l);
 }
 
+/* "epsilon 1", "epsilon 1, delta 1e-06", rounded up. */
+static void add_loss_words(tmi_json_out *out, const char *key, double epsilon, double delta)
+{
+    char number[TAMIS_DECIMAL];
+    tmi_text words;
+    tmi_text_init(&words);
+    tamis_decimal_up(number, epsilon, 3);
+    tmi_text_format(&words, "epsilon %s", number);
+    if (delta > 0) {
+        tamis_decimal_up(number, delta, 3);
+        tmi_text_format(&words, ", delta %s", number);
+    }
+    tmi_json_add_taken(out, key, &words);
+}
+
+void tmi_put_would_spend_shown(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    char amount[TAMIS_DECIMAL];
+    tmi_text spends;
+    tmi_text_init(&spends);
+    if (schedule) {
+        tamis_decimal_up(amount, tmi_number_bound(schedule->spent).upper, 6);
+        tmi_text_format(&spends, "%s %s", schedule->gaussian ? "rho" : "epsilon", amount);
+    }
+    tmi_json_add_taken(out, "would_spend", &spends);
+}
+
+void tmi_put_promise_shown(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider)
+{
+    losses l;
+    add_loss_words(out, "sample", tmi_number_bound(schedule->epsilon).upper, tmi_number_bound(schedule->delta).upper);
+    if (outsider->proved) add_loss_words(out, "outsider", outsider->epsilon.upper, outsider->delta.upper);
+    else tmi_json_add_null(out, "outsider");
+    tmi_json_key(out, "meaning");
+    tamis_status status = losses_make(&l, schedule, outsider, NULL);
+    if (status == TAMIS_OK) status = tmi_put_meaning_shown(out, &l.promise, NULL);
+    if (status != TAMIS_OK) out->text->failed = true;
+    losses_clear(&l);
+}
+
 static void write_meaning(tmi_text *text, const tmi_schedule *schedule, const tmi_outsider *outsider)
 {
     losses l;

@@ -8,6 +8,7 @@
 #include "num/number.h"
 #include "plan/names.h"
 #include "report/promise.h"
+#include "report/report_words.h"
 
 const char *tmi_statistic_name(const tmi_plan_statistic *s) { return tmi_statistic_kind_name(s->kind); }
 
@@ -239,6 +240,38 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
     tmi_json_out_init(&out, &json, true);
     put_results(&out, r);
     tmi_text_put(&json, "\n");
+    return tmi_text_take(text, &json, err);
+}
+
+tamis_status tmi_results_shown_json(char **text, const tmi_results *r, tamis_error *err)
+{
+    static const char *const keys[TMI_RESULT_CELLS] = {NULL, "estimate", "se", "interval"};
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_json_open(&out, '{');
+    tmi_json_add_open(&out, "results", '[');
+    for (size_t i = 0; i < r->count && !json.failed; i++) {
+        const tmi_result *x = &r->list[i];
+        const tmi_plan_statistic *s = &r->plan->statistics[x->statistic];
+        const char quality[2] = {x->known ? '\0' : tmi_quality(s, x), '\0'};
+        tmi_text words, cells[TMI_RESULT_CELLS];
+        tmi_text_init(&words);
+        for (size_t k = 0; k < TMI_RESULT_CELLS; k++) tmi_text_init(&cells[k]);
+        tmi_result_title(&words, r->plan, x);
+        tmi_result_words(cells, r, x);
+        tmi_json_open(&out, '{');
+        tmi_json_add_taken(&out, "words", &words);
+        tmi_json_key(&out, "group");
+        tmi_put_group(&out, s->by, s->by_count, tmi_group_of(s, x->cell));
+        for (size_t k = 1; k < TMI_RESULT_CELLS; k++) tmi_json_add_taken(&out, keys[k], &cells[k]);
+        tmi_json_add_string(&out, "quality", *quality ? quality : NULL);
+        tmi_json_close(&out, '}');
+        tmi_text_clear(&cells[0]);
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_close(&out, '}');
     return tmi_text_take(text, &json, err);
 }
 

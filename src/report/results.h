@@ -11,6 +11,7 @@ tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_err
 tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *results, tamis_error *err); /* the same, not yet written */
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 void tmi_results_table(tmi_text *text, const tmi_results *results);
+tamis_status tmi_results_shown_json(char **text, const tmi_results *results, tamis_error *err); /* as people read them */
 
 /* The same as one record batch; the caller releases both. On failure both are zero. */
 tamis_status tmi_results_arrow(struct ArrowSchema *schema, struct ArrowArray *array, const tmi_results *results,
