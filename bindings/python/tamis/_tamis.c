@@ -309,8 +309,8 @@ static tamis_status run_statement(void *context, tamis_reply *reply, const char 
     return json ? TAMIS_OK : TAMIS_SYSTEM;
 }
 
-/* An engine that is asked in SQL: dialect, what comes after FROM, a function from a statement to its rows as JSON, and the version
- * of the rows or None. */
+/* An engine that is asked in SQL: dialect, what comes after FROM, a function from a statement to its rows as JSON, and the
+ * version of the rows or None. */
 static PyObject *source_sql(PyObject *module, PyObject *args)
 {
     const char *dialect, *table, *version;
