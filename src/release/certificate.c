@@ -21,7 +21,8 @@ void tmi_certificate_clear(tmi_certificate *c)
 
 tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_value *json, const char *name, tamis_error *err)
 {
-    static const char before[] = "\"source\": {\"postgres\": {";
+    static const char before[] = "\"source\": {\"postgres\": {", asked[] = "\"source\": {";
+    const bool commanded = tmi_value_get(tmi_value_get(json, "source"), "dialect");
     const bool sharded = tmi_value_get(tmi_value_get(json, "source"), "sharded_by");
     tmi_text written, readable;
     tamis_status status;
@@ -29,11 +30,13 @@ tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_value *json, cons
     tmi_text_init(&written);
     tmi_text_init(&readable);
     TMI_TRY(tmi_json_canonical(&written, json, err));
-    const char *found = strstr(written.bytes, before), *rest = found ? found + strlen(before) : written.bytes;
+    const char *mark = commanded ? asked : before, *found = strstr(written.bytes, mark),
+               *rest = found ? found + strlen(mark) : written.bytes;
     tmi_text_add(&readable, written.bytes, (size_t)(rest - written.bytes));
     /* how to connect is nobody's business and not in the text, but a plan has to say it: any words do, as many as were left
      * out */
-    if (found) tmi_text_put(&readable, sharded ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
+    if (found && commanded) tmi_text_put(&readable, "\"command\": [\"a\"], ");
+    else if (found) tmi_text_put(&readable, sharded ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
     tmi_text_put(&readable, rest);
     if (readable.failed) TMI_TRY(tmi_fail_memory(err));
     status = tamis_plan_read_text(plan, name, readable.bytes, readable.length, err);

@@ -440,7 +440,7 @@ static tamis_status release_or_check(tamis_release **release, char **ready, cons
     tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err);
     if (status != TAMIS_OK) return status;
     const tamis_estimate_options read_by = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
-    status = tmi_engine_for(&engine, plan, &read_by, err);
+    status = tmi_engine_for(&engine, plan, &read_by, how.allow_command != 0, err);
     if (status != TAMIS_OK) return status;
     tmi_paced_watch paced = {.of = how.watch};
     const tmi_run run = {.folder = folder,
@@ -451,7 +451,9 @@ static tamis_status release_or_check(tamis_release **release, char **ready, cons
                          .sign = how.sign,
                          .source = how.rows ? NULL : &plan->source,
                          .in_memory = how.rows != NULL,
-                         .rows_version = how.rows_version,
+                         .rows_version = how.rows_version ? how.rows_version
+                                         : how.rows       ? NULL
+                                                          : plan->source.rows_version,
                          .watch = tmi_watch_paced(&paced),
                          .phase = how.phase,
                          .phase_context = how.phase_context,

@@ -179,7 +179,7 @@ tamis_status tamis_source_sql(tamis_source **source, const tamis_sql *sql, tamis
     if (!made) return tmi_fail_memory(err);
     TMI_TRY(tmi_copy_string(&made->texts[0], of.table, err));
     TMI_TRY(tmi_copy_string(&made->texts[1], of.rows_version, err));
-    made->road = (tmi_sql_road){tmi_sql_dialect(of.dialect), made->texts[0], made->texts[1], of.run, of.context};
+    made->road = (tmi_sql_road){tmi_sql_dialect(of.dialect), made->texts[0], made->texts[1], of.run, of.context, NULL};
     *source = made;
     return TAMIS_OK;
 done:

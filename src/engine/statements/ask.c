@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/value/json.h"
 #include "base/words.h"
+#include "engine/statements/command.h"
 #include "engine/statements/statements.h"
 
 tamis_status tmi_sql_ask(tmi_value **rows, const tmi_sql_road *road, const char *sql, const char *what, tamis_error *err)
@@ -11,11 +12,16 @@ tamis_status tmi_sql_ask(tmi_value **rows, const tmi_sql_road *road, const char 
     tamis_error own = {0};
     tamis_status status;
     *rows = NULL;
-    if (road->run(road->context, &reply, sql, &own) != TAMIS_OK)
-        TMI_TRY(tmi_fail(err, TAMIS_UNABLE,
-                         "%s: the engine failed when it was asked for %s; its own words are withheld, since they "
-                         "may contain data",
-                         road->dialect->name, what));
+    if (road->run(road->context, &reply, sql, &own) != TAMIS_OK) {
+        if (road->client && tmi_client_was_stopped(road->client)) TMI_TRY(tmi_fail_cancelled(err));
+        if (road->client)
+            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "%s: the command failed when it was asked for %s: %s", road->dialect->name, what,
+                             own.message));
+        TMI_TRY(
+            tmi_fail(err, TAMIS_UNABLE,
+                     "%s: the engine failed when it was asked for %s; its own words are withheld, since they may contain data",
+                     road->dialect->name, what));
+    }
     if (reply.failed) TMI_TRY(tmi_fail_memory(err));
     status = reply.text ? tmi_json_read(rows, reply.text, strlen(reply.text), &own) : TAMIS_INVALID;
     bool fits = status == TAMIS_OK && tmi_value_kind_of(*rows) == TMI_VALUE_LIST;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "engine/core/cells.h"
+#include "engine/statements/command.h"
 #include "engine/statements/probe.h"
 
 typedef struct state {
@@ -30,9 +31,10 @@ static tmi_sql_place place_of(const state *s)
     return (tmi_sql_place){.road = &s->road, .table = s->road.table, .known = &s->known, .rows = s->rows};
 }
 
-/* Asked between statements: one that runs is not interrupted, since only the caller's function could do that. */
-static tamis_status go_on(const tamis_watch *watch, tamis_error *err)
+/* Asked between statements. One that a function of the caller runs is not interrupted; a client is. */
+static tamis_status go_on(const state *s, const tamis_watch *watch, tamis_error *err)
 {
+    if (s->road.client) tmi_client_watched(s->road.client, watch);
     return tmi_stopped(watch, -1, 0) ? tmi_fail_cancelled(err) : TAMIS_OK;
 }
 
@@ -123,7 +125,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     tamis_status status;
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     if (!s->tried) {
         TMI_TRY(refuse_unsteady(s, err));
@@ -183,7 +185,7 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
     TMI_TRY(tmi_layout_init(&layout, request, err));
     TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(count_statement(s, err));
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(nothing_of(&nothing, s, err));
     tmi_sql_place place = place_of(s);
@@ -211,7 +213,7 @@ static tamis_status check_points(tmi_engine *engine, const tmi_points_request *r
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
     TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(count_statement(s, err));
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(nothing_of(&nothing, s, err));
     tmi_sql_place place = place_of(s);
@@ -245,7 +247,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     TMI_TRY(tmi_layout_init(&layout, request, err));
     TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err)); /* asks nothing if the request was checked */
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     const tmi_sql_place place = place_of(s);
     TMI_TRY(tmi_place_sums(answers, &place, request, &s->recount, err));
 done:
@@ -265,7 +267,7 @@ static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_p
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
     TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     const tmi_sql_place place = place_of(s);
     TMI_TRY(tmi_place_points(list, &place, request, &s->recount, err));
 done:
@@ -293,6 +295,7 @@ static void free_engine(tmi_engine *engine)
     state *s = engine->state;
     tmi_known_clear(&s->known);
     tmi_recount_clear(&s->recount);
+    tmi_client_free(s->road.client);
     tmi_free(s);
 }
 
@@ -313,4 +316,21 @@ tamis_status tmi_engine_sql(tmi_engine **engine, const tmi_sql_road *road, tamis
                  .road = *road};
     *engine = &s->engine;
     return TAMIS_OK;
+}
+
+tamis_status tmi_engine_command(tmi_engine **engine, const tmi_command *command, tamis_error *err)
+{
+    tmi_client *client;
+    *engine = NULL;
+    tamis_status status = tmi_client_new(&client, command, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_sql_road road = {.dialect = tmi_sql_dialect(command->dialect),
+                               .table = command->table,
+                               .rows_version = command->rows_version,
+                               .run = tmi_client_run,
+                               .context = client,
+                               .client = client};
+    status = tmi_engine_sql(engine, &road, err);
+    if (status != TAMIS_OK) tmi_client_free(client);
+    return status;
 }
