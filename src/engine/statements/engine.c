@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "base/value/json.h"
 #include "base/watch.h"
+#include "engine/core/cells.h"
 #include "engine/statements/command.h"
 #include "engine/statements/probe.h"
 
@@ -187,6 +188,7 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
     char *planned = NULL, *on_nothing = NULL, *nothing = NULL;
     tamis_status status;
     TMI_TRY(tmi_layout_init(&layout, request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(count_statement(s, err));
     TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
@@ -214,6 +216,7 @@ static tamis_status check_points(tmi_engine *engine, const tmi_points_request *r
     tamis_status status;
     TMI_TRY(tmi_points_plan_make(&plan, request, err));
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(count_statement(s, err));
     TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
@@ -247,6 +250,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     tamis_status status;
     tmi_answers_clear(answers, request);
     TMI_TRY(tmi_layout_init(&layout, request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err)); /* asks nothing if the request was checked */
     TMI_TRY(go_on(s, watch, err));
     const tmi_sql_place place = place_of(s);
@@ -266,6 +270,7 @@ static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_p
     tamis_status status;
     TMI_TRY(tmi_points_plan_make(&plan, request, err));
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(go_on(s, watch, err));
     const tmi_sql_place place = place_of(s);
