@@ -436,8 +436,8 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     for (size_t k = 0; k < cells * levels; k++)
         largest = fmax(largest, fabs(tmi_combination_at(&sum.combination, &s->workload, k / levels, k % levels)));
     const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1);
-    *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) * (double)rows_per_unit(s) *
-             (double)tmi_errors_overlap(s, i);
+    *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) *
+             tmi_largest_rows_of_unit(&s->workload, tmi_errors_family(s)) * (double)tmi_errors_overlap(s, i);
     tmi_moment_sum_clear(&sum);
     return TAMIS_OK;
 }
