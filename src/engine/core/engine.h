@@ -201,10 +201,10 @@ typedef struct tmi_table {
  * rows_per_unit rows. The key is drawn before any row is read, so a guarantee that holds for every key holds. Without a key
  * the order would favour some contents; with it each row of a unit has the same chance. All engines keep the same rows.
  *
- * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the rows of
- * a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a unit add up to
- * at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do this says so in
- * `check` (tmi_bounds_units). */
+ * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the rows
+ * of a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a unit add
+ * up to at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do this says so
+ * in `check` (tmi_refuse_bounded_units). */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
