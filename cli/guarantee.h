@@ -46,7 +46,6 @@ typedef struct cli_svg {
 
 int cli_svg_open(cli_svg *svg, const cli_call *call);
 tamis_status cli_svg_write(cli_svg *svg, const tamis_plot *plot, tamis_error *err);
-tamis_status cli_svg_take(cli_svg *svg, char *text, tamis_error *err); /* frees the text */
 void cli_svg_close(cli_svg *svg);
 
 #define CLI_CURVE 64 /* points at most */

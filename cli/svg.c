@@ -17,15 +17,8 @@ int cli_svg_open(cli_svg *svg, const cli_call *call)
     return svg->file ? 0 : cli_wrong_usage(call->command, "--svg: cannot write '%s': %s", svg->path, strerror(errno));
 }
 
-tamis_status cli_svg_write(cli_svg *svg, const tamis_plot *plot, tamis_error *err)
-{
-    char *text = NULL;
-    if (!svg->file) return TAMIS_OK;
-    tamis_status status = tamis_plot_svg(&text, plot, err);
-    return status == TAMIS_OK ? cli_svg_take(svg, text, err) : status;
-}
-
-tamis_status cli_svg_take(cli_svg *svg, char *text, tamis_error *err)
+/* Frees the text. */
+static tamis_status take(cli_svg *svg, char *text, tamis_error *err)
 {
     bool wrong = ftruncate(fileno(svg->file), 0) != 0 && errno != EINVAL; /* a pipe has no length */
     wrong |= fputs(text, svg->file) < 0;
@@ -36,6 +29,14 @@ tamis_status cli_svg_take(cli_svg *svg, char *text, tamis_error *err)
     *err = (tamis_error){.status = TAMIS_SYSTEM};
     snprintf(err->message, sizeof err->message, "cannot write the picture: %s", strerror(errno));
     return TAMIS_SYSTEM;
+}
+
+tamis_status cli_svg_write(cli_svg *svg, const tamis_plot *plot, tamis_error *err)
+{
+    char *text = NULL;
+    if (!svg->file) return TAMIS_OK;
+    tamis_status status = tamis_plot_svg(&text, plot, err);
+    return status == TAMIS_OK ? take(svg, text, err) : status;
 }
 
 void cli_svg_close(cli_svg *svg)

@@ -4,18 +4,24 @@
 static int run_allocation(const cli_call *call)
 {
     const char *sample = cli_value(call, "sample"), *least = cli_value(call, "least");
-    int64_t n = 0, m = 2;
+    tamis_study_strata strata = {.size = sizeof strata, .path = call->operands[0], .least = 2};
+    tamis_study_options options;
+    cli_progress progress;
     tamis_number *eps = NULL;
     tamis_study *study = NULL;
     tamis_error err = {0};
-    if (!cli_whole(&n, sample, 1, 100000000))
+    if (!cli_whole(&strata.sample, sample, 1, 100000000))
         return cli_wrong_usage(call->command, "--sample must be a whole number from 1 to 100000000");
-    if (least && !cli_whole(&m, least, 1, 100000000))
+    if (least && !cli_whole(&strata.least, least, 1, 100000000))
         return cli_wrong_usage(call->command, "--least must be a whole number from 1 to 100000000");
     int code = cli_number(&eps, call, "epsilon");
+    if (code == 0) code = cli_study_options(&options, &progress, call);
     if (code == 0) {
-        tamis_status status = tamis_study_allocation(&study, call->operands[0], n, m, eps, &err);
-        code = cli_study_show(call, study, status, &err, call->operands[0]);
+        strata.eps = eps;
+        cli_progress_begin(&progress, call);
+        tamis_status status = tamis_study_allocation(&study, &strata, &options, &err);
+        cli_progress_end(&progress);
+        code = cli_study_show(call, study, status, &err, strata.path);
     }
     tamis_number_free(eps);
     return code;

@@ -1,35 +1,26 @@
 /* tamis study bounds: which ranges a plan should have. */
-#include "guarantee.h"
+#include "study.h"
 
 static int run(const cli_call *call)
 {
     const char *path = call->operands[0];
+    const tamis_study_ranges ranges = {.size = sizeof ranges,
+                                       .population = cli_value(call, "population"),
+                                       .column = cli_value(call, "column")};
+    tamis_study_options options;
     cli_progress progress;
-    const tamis_bounds_options options = {.population = cli_value(call, "population"),
-                                          .column = cli_value(call, "column"),
-                                          .watch = {cli_progress_step, &progress}};
-    tamis_error err = {0};
     tamis_plan *plan = NULL;
-    tamis_bounds_study *study = NULL;
-    char *text = NULL, *picture = NULL;
-    cli_svg svg;
-    int code = cli_svg_open(&svg, call);
+    tamis_study *study = NULL;
+    tamis_error err = {0};
+    int code = cli_study_options(&options, &progress, call);
     if (code != 0) return code;
     tamis_status status = tamis_plan_read(&plan, path, &err);
-    if (status == TAMIS_OK) {
-        cli_progress_begin(&progress, call);
-        status = tamis_bounds_study_new(&study, plan, &options, &err);
-        cli_progress_end(&progress);
-    }
-    if (status == TAMIS_OK) status = (call->json ? tamis_bounds_study_json : tamis_bounds_study_text)(&text, study, &err);
-    if (status == TAMIS_OK && svg.file) status = tamis_bounds_study_svg(&picture, study, &err);
-    if (picture) status = cli_svg_take(&svg, picture, &err);
-    cli_svg_close(&svg);
-    tamis_bounds_study_free(study);
+    cli_progress_begin(&progress, call);
+    if (status == TAMIS_OK) status = tamis_study_bounds(&study, plan, &ranges, &options, &err);
+    cli_progress_end(&progress);
+    code = cli_study_show(call, study, status, &err, path);
     tamis_plan_free(plan);
-    if (status == TAMIS_OK) return cli_print(text);
-    tamis_free(text);
-    return cli_failed(&err, path);
+    return code;
 }
 
 extern const cli_command cli_command_study_bounds;
@@ -48,7 +39,7 @@ const cli_command cli_command_study_bounds = {
     .options = {{"population", "FILE", .files = CLI_ANY_FILES, .needed = true,
                  .help = "a .csv or .parquet file with one row per unit, or with rows of units as `rows_per_unit` allows"},
                 {"column", "NAME", .help = "study this number only"},
-                {"svg", "FILE", .help = "also write a picture of the errors against the width of the range; replaces FILE"}},
+                CLI_PICTURE_OPTIONS},
     .examples = {{"tamis study bounds study.yaml --population apisrs.csv", "are the ranges of this plan too wide?"}},
     .run = run,
 };

@@ -40,7 +40,7 @@ static int read_question(asked *a, const cli_call *call)
     const char *size = cli_value(call, "population"), *statistic = cli_value(call, "statistic"), *at = cli_value(call, "at"),
                *groups = cli_value(call, "groups");
     tamis_study_question *q = &a->question;
-    *a = (asked){0};
+    *a = (asked){.question = {.size = sizeof a->question}};
     int code = cli_number(&a->eps, call, "epsilon");
     if (code == 0) code = cli_number(&a->delta, call, "delta");
     if (code == 0) code = cli_number(&a->sd, call, "sd");
@@ -71,6 +71,7 @@ static int read_question(asked *a, const cli_call *call)
     q->at = (const tamis_number *const *)a->at;
     q->at_count = a->at_count;
     q->step = a->step;
+    q->rate = a->rate;
     return code;
 }
 
@@ -86,7 +87,7 @@ static int run(const cli_call *call, bool all_rates)
     if (code == 0) {
         cli_progress_begin(&progress, call);
         tamis_status status = all_rates ? tamis_study_best_rate(&study, &a.question, &options, &err)
-                                        : tamis_study_gain(&study, &a.question, a.rate, &options, &err);
+                                        : tamis_study_gain(&study, &a.question, &options, &err);
         cli_progress_end(&progress);
         code = cli_study_show(call, study, status, &err, NULL);
     }

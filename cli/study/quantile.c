@@ -42,7 +42,8 @@ static int run_quantile(const cli_call *call)
     if (code == 0 && !numbers[STEP] && tamis_number_read(&numbers[STEP], "1", NULL) != TAMIS_OK) code = TAMIS_SYSTEM;
     if (code == 0) code = cli_shares(&list, &count, call, at ? at : "0.25,0.5,0.75");
     if (code == 0) code = cli_study_options(&how, &progress, call);
-    tamis_study_quantiles asked = {.population = {.values = file ? file : law, .column = cli_value(call, "column")},
+    tamis_study_quantiles asked = {.size = sizeof asked,
+                                   .population = {.values = file ? file : law, .column = cli_value(call, "column")},
                                    .what = {.from = numbers[FROM],
                                             .to = numbers[TO],
                                             .step = numbers[STEP],

@@ -15,8 +15,8 @@
     {"csv", "FILE", .help = "also write the numbers as CSV; replaces FILE"}
 /* clang-format on */
 
-/* --runs, --seed and --threads, where the command has them. Gives 0 or CLI_USAGE. The watch of the options is the progress bar,
- * which the caller begins and ends. */
+/* --runs, --seed and --threads, where the command has them; and whether the files of --svg and --csv can be written. Gives 0 or
+ * CLI_USAGE. The watch of the options is the progress bar, which the caller begins and ends. */
 int cli_study_options(tamis_study_options *options, cli_progress *progress, const cli_call *call);
 
 /* Prints the study, as text or with --json, writes the files of --svg and --csv, frees it. If `status` is not OK, reports `err`

@@ -8,11 +8,6 @@
 #include "engine/core/cells.h"
 #include "engine/files/source.h"
 
-struct tamis_reply {
-    char *text; /* NULL: no answer yet */
-    bool failed;
-};
-
 void tamis_reply_set(tamis_reply *reply, const char *text)
 {
     if (!reply || !text) return;

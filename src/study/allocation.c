@@ -14,6 +14,7 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "engine/core/text.h"
 #include "engine/files/frame.h"
@@ -284,9 +285,11 @@ static void write_json(tmi_text *json, const answer *a, const tmi_sheet *sheet)
     tmi_text_put(json, "\n");
 }
 
-tamis_status tamis_study_allocation(tamis_study **study, const char *path, int64_t sample, int64_t least, const tamis_number *eps,
+tamis_status tamis_study_allocation(tamis_study **study, const tamis_study_strata *strata, const tamis_study_options *options,
                                     tamis_error *err)
 {
+    tamis_study_strata asked;
+    tamis_study_options how;
     answer a = {0};
     tmi_sheet sheet;
     tmi_text text, json, csv;
@@ -296,16 +299,18 @@ tamis_status tamis_study_allocation(tamis_study **study, const char *path, int64
     tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
-    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
-    if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
-    a.eps = tmi_number_nearest(eps);
-    a.sample = sample;
-    TMI_TRY(read_strata(&a.strata, path, err));
-    TMI_TRY(check(&a, least, err));
+    TMI_TRY(tmi_options_take(&asked, sizeof asked, strata, "strata", err));
+    TMI_TRY(tmi_options_take(&how, sizeof how, options, "options", err));
+    if (!asked.path) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "path: NULL"));
+    if (!asked.eps) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "eps: NULL"));
+    a.eps = tmi_number_nearest(asked.eps);
+    a.sample = asked.sample;
+    TMI_TRY(read_strata(&a.strata, asked.path, err));
+    TMI_TRY(check(&a, asked.least, err));
     for (tmi_promise k = 0; k < TMI_PROMISES; k++) {
         a.sizes[k] = tmi_alloc(a.strata.count, sizeof *a.sizes[k]);
         if (!a.sizes[k]) TMI_TRY(tmi_fail_memory(err));
-        TMI_TRY(tmi_allocate(a.sizes[k], a.strata.list, a.strata.count, sample, least, a.eps, k, err));
+        TMI_TRY(tmi_allocate(a.sizes[k], a.strata.list, a.strata.count, asked.sample, asked.least, a.eps, k, err));
         for (tmi_promise p = 0; p < TMI_PROMISES; p++)
             a.errors[k][p] = sqrt(tmi_allocation_variance(a.strata.list, a.strata.count, a.sizes[k], a.eps, p));
     }

@@ -198,8 +198,8 @@ static void gain_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_squ
 static const char *const gain_columns[] = {"mechanism",      "setting", "sample",         "epsilon_spent",  "delta_spent",
                                            "standard_error", "error",   "sampling_error", "ratio_to_census"};
 
-tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *question, const tamis_number *rate,
-                              const tamis_study_options *options, tamis_error *err)
+tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *question, const tamis_study_options *options,
+                              tamis_error *err)
 {
     tmi_study_asked a = {0};
     tmi_sheet sheet;
@@ -212,7 +212,7 @@ tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *q
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     TMI_TRY(tmi_study_asked_init(&a, question, options, USUAL_RUNS, err));
-    const double f = rate ? tmi_number_nearest(rate) : 0.1;
+    const double f = a.question.rate ? tmi_number_nearest(a.question.rate) : 0.1;
     if (!(f > 0 && f <= 1)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1"));
     const uint32_t N = a.values.count, n = (uint32_t)fmax(1, floor(f * N + 0.5));
     const tmi_spending own = {a.eps, a.delta}, secret = tmi_spending_amplified(a.eps, a.delta, N, n);

@@ -7,6 +7,7 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "engine/core/text.h"
 #include "num/number.h"
@@ -217,11 +218,12 @@ static tamis_status write_svg(char **svg, const search *s, const tmi_expected *e
     return tamis_plot_svg(svg, &plot, err);
 }
 
-tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, const char *const *errors, size_t count,
-                                 const tamis_number *share, const tamis_study_options *options, tamis_error *err)
+tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, const tamis_study_errors *errors,
+                                 const tamis_study_options *options, tamis_error *err)
 {
-    tmi_watch watch = tmi_watch_of(options ? &options->watch : NULL);
-    search s = {.plan = plan, .count = count, .share = share ? tmi_number_nearest(share) : NAN, .watch = &watch};
+    tamis_study_errors stated;
+    tamis_study_options how;
+    search s = {.plan = plan};
     tmi_expected e[HALVINGS] = {0}, now = {0};
     double eps[HALVINGS] = {0};
     tmi_sheet sheet;
@@ -234,15 +236,22 @@ tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, co
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
-    if (count == 0 && !share) return tmi_fail(err, TAMIS_INVALID, "no errors are stated: which error may each statistic have?");
-    if (share && !(s.share > 0 && s.share < 1e6)) return tmi_fail(err, TAMIS_INVALID, "error: must be a positive share");
-    target *targets = tmi_alloc(count, sizeof *targets);
+    if (tmi_options_take(&stated, sizeof stated, errors, "errors", err) != TAMIS_OK) return TAMIS_INVALID;
+    if (tmi_options_take(&how, sizeof how, options, "options", err) != TAMIS_OK) return TAMIS_INVALID;
+    if (stated.count == 0 && !stated.share)
+        return tmi_fail(err, TAMIS_INVALID, "no errors are stated: which error may each statistic have?");
+    tmi_watch watch = tmi_watch_of(&how.watch);
+    s.watch = &watch;
+    s.count = stated.count;
+    s.share = stated.share ? tmi_number_nearest(stated.share) : NAN;
+    if (stated.share && !(s.share > 0 && s.share < 1e6)) return tmi_fail(err, TAMIS_INVALID, "error: must be a positive share");
+    target *targets = tmi_alloc(s.count, sizeof *targets);
     if (!targets) return tmi_fail_memory(err);
     s.targets = targets;
     const double start = tmi_plan_spends(plan);
     s.rho = tmi_plan_counts_rho(plan);
     TMI_TRY(expect(&now, &s, fmin(fmax(start, LEAST_EPS), MOST_EPS), err));
-    TMI_TRY(read_targets(targets, errors, count, &now, err));
+    TMI_TRY(read_targets(targets, stated.list, s.count, &now, err));
     TMI_TRY(find(&eps[0], &s, start, err));
     for (size_t k = 0; k < HALVINGS; k++) {
         eps[k] = eps[0] / (double)(1 << k);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/watch.h"
 #include "engine/files/source.h"
 #include "measure/contributions.h"
@@ -21,7 +22,7 @@
 #define MOST_THREADS 64
 #define DOUBTFUL 0.01 /* a coverage this unlikely by itself is studied with more runs */
 
-void tamis_coverage_free(tamis_coverage *study)
+void tmi_coverage_free(tmi_coverage *study)
 {
     if (!study) return;
     tmi_results_clear(&study->places);
@@ -51,7 +52,7 @@ double tmi_coverage_rmse_error(const tmi_coverage_cell *c)
 bool tmi_coverage_counts(const tmi_coverage_cell *c) { return !c->known && isfinite(c->truth) && c->own.given > 0; }
 bool tmi_coverage_is_absent(const tmi_coverage_cell *c) { return !c->known && isfinite(c->truth) && c->own.given == 0; }
 
-size_t tmi_coverage_count(const tamis_coverage *study)
+size_t tmi_coverage_count(const tmi_coverage *study)
 {
     size_t count = 0;
     for (size_t i = 0; i < study->places.count; i++) count += tmi_coverage_counts(&study->cells[i]);
@@ -81,7 +82,7 @@ double tmi_binomial_at_most(int64_t hits, int64_t trials, double p)
 /* ---- watching ---- */
 
 typedef struct watch {
-    const tamis_coverage_options *options;
+    const tamis_study_options *options;
     atomic_bool stopped;
     _Atomic int64_t next; /* the run that nobody has taken yet */
     int64_t wanted;
@@ -91,7 +92,7 @@ typedef struct watch {
 static int tell(void *context, double share, int64_t rows)
 {
     watch *w = context;
-    const tamis_coverage_options *o = w->options;
+    const tamis_study_options *o = w->options;
     const int64_t taken = w->next < w->wanted ? w->next : w->wanted - 1;
     (void)share, (void)rows;
     if (!w->stopped && tmi_stopped(&o->watch, (double)taken / (double)w->wanted, 0)) w->stopped = true;
@@ -106,14 +107,14 @@ static int listen(void *context, double share, int64_t rows)
 
 /* ---- the truth ---- */
 
-static bool is_contributed(const tamis_coverage *study, size_t i)
+static bool is_contributed(const tmi_coverage *study, size_t i)
 {
     const tmi_plan_statistic *t = &study->plan->statistics[study->places.list[i].statistic];
     return tmi_is_contributed(t);
 }
 
 /* The estimate of everybody; the plan's own design and calibration have no part in it. */
-static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, tmi_which_values values, watch *w, tamis_error *err)
+static tamis_status find_truth(tmi_coverage *study, tmi_sample_room *room, tmi_which_values values, watch *w, tamis_error *err)
 {
     tmi_plan_stratum everybody = {.population = study->population, .sample = study->population};
     tamis_plan census = *study->plan;
@@ -145,7 +146,7 @@ done:
 /* ---- one run ---- */
 
 typedef struct worker {
-    const tamis_coverage *study;
+    const tmi_coverage *study;
     const tmi_population *population;
     const tamis_sampler *sampler;
     watch *watch;
@@ -203,7 +204,7 @@ done:
 
 static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
 {
-    const tamis_coverage *study = w->study;
+    const tmi_coverage *study = w->study;
     const tamis_watch watch = {w->aloud ? tell : listen, w->watch};
     tamis_source *source = NULL;
     tmi_engine *engine = NULL;
@@ -278,7 +279,7 @@ done:
 
 /* ---- the study ---- */
 
-static bool some_are_doubtful(const tamis_coverage *study)
+static bool some_are_doubtful(const tmi_coverage *study)
 {
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_tally *t = &study->cells[i].own;
@@ -301,7 +302,7 @@ static void join(tmi_middle *all, const tmi_middle *some)
     all->count += some->count;
 }
 
-static void collect(tamis_coverage *study, worker *w)
+static void collect(tmi_coverage *study, worker *w)
 {
     for (size_t i = 0; i < study->places.count; i++) {
         tmi_coverage_cell *c = &study->cells[i], *some = &w->cells[i];
@@ -349,7 +350,7 @@ done:
 }
 
 /* The caller's thread is the first worker; a thread that cannot be started leaves its runs to the others. */
-static tamis_status run_until(tamis_coverage *study, worker *workers, size_t count, int64_t wanted, tamis_error *err)
+static tamis_status run_until(tmi_coverage *study, worker *workers, size_t count, int64_t wanted, tamis_error *err)
 {
     watch *w = workers[0].watch;
     thrd_t threads[MOST_THREADS];
@@ -371,9 +372,9 @@ static tamis_status run_until(tamis_coverage *study, worker *workers, size_t cou
     return TAMIS_OK;
 }
 
-static tamis_status run_all(tamis_coverage *study, tmi_population *p, watch *w, tamis_error *err)
+static tamis_status run_all(tmi_coverage *study, tmi_population *p, watch *w, tamis_error *err)
 {
-    const tamis_coverage_options *o = w->options;
+    const tamis_study_options *o = w->options;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t count = o->threads > 0 ? o->threads : cores > 1 ? (size_t)cores : 1;
     tamis_sampler *sampler = NULL;
@@ -399,32 +400,34 @@ done:
     return status;
 }
 
-tamis_status tamis_coverage_new(tamis_coverage **study, const tamis_plan *plan, const tamis_coverage_options *options,
-                                tamis_error *err)
+tamis_status tmi_coverage_new(tmi_coverage **study, const tamis_plan *plan, const tamis_study_samples *samples,
+                              const tamis_study_options *options, tamis_error *err)
 {
+    tamis_study_samples given;
+    tamis_study_options how;
     tmi_population *p = NULL;
     tamis_status status;
-    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
-    if (!options || !options->population) return tmi_fail(err, TAMIS_INVALID, "population: NULL");
-    if (options->runs < 0 || options->runs > MOST_RUNS)
-        return tmi_fail(err, TAMIS_INVALID, "runs: must be between 0 and %d", MOST_RUNS);
-    tamis_coverage *s = tmi_alloc(1, sizeof *s);
+    if (tmi_options_take(&given, sizeof given, samples, "samples", err) != TAMIS_OK) return TAMIS_INVALID;
+    if (tmi_options_take(&how, sizeof how, options, "options", err) != TAMIS_OK) return TAMIS_INVALID;
+    if (!given.population) return tmi_fail(err, TAMIS_INVALID, "population: NULL");
+    if (how.runs < 0 || how.runs > MOST_RUNS) return tmi_fail(err, TAMIS_INVALID, "runs: must be between 0 and %d", MOST_RUNS);
+    tmi_coverage *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
     s->plan = plan;
-    const tmi_drawing drawing = {options->drawn_by, options->size, options->response};
-    TMI_TRY(tmi_population_read(&p, plan, &drawing, options->population, err));
+    const tmi_drawing drawing = {given.drawn_by, given.sizes, given.response};
+    TMI_TRY(tmi_population_read(&p, plan, &drawing, given.population, err));
     s->population = tmi_population_size(p);
     TMI_TRY(tmi_results_make(&s->places, plan, NULL, err));
     s->cells = tmi_alloc(s->places.count, sizeof *s->cells);
     if (!s->cells) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(run_all(s, p, &(watch){.options = options}, err));
+    TMI_TRY(run_all(s, p, &(watch){.options = &how}, err));
     *study = s;
     s = NULL;
 
 done:
     tmi_population_free(p);
-    tamis_coverage_free(s);
+    tmi_coverage_free(s);
     return status;
 }

@@ -1,9 +1,10 @@
-/* What a study has counted, for its runs and for its texts. */
+/* What a study of coverage has counted, for its runs and for its texts. */
 #ifndef TMI_STUDY_COVERAGE_H
 #define TMI_STUDY_COVERAGE_H
 
 #include <tamis/experimental/study.h>
 
+#include "base/text.h"
 #include "report/results.h"
 
 /* What became of one interval. */
@@ -35,13 +36,18 @@ typedef struct tmi_coverage_cell {
     bool known, exact; /* exact: the interval is that of a test of a count, inverted */
 } tmi_coverage_cell;
 
-struct tamis_coverage {
+typedef struct tmi_coverage {
     const tamis_plan *plan;
     int64_t population, runs;
     tmi_coverage_cell *cells;
     tmi_results places; /* statistic and cell of each; the numbers in it are not used */
     bool weighed;       /* sums hold weights: their variance formula takes no stratum's mean off */
-};
+} tmi_coverage;
+
+/* Draws, releases, estimates and counts, as tamis_study_coverage. The plan must outlive what it gives; NULL on failure. */
+tamis_status tmi_coverage_new(tmi_coverage **study, const tamis_plan *plan, const tamis_study_samples *samples,
+                              const tamis_study_options *options, tamis_error *err);
+void tmi_coverage_free(tmi_coverage *study);
 
 /* Share of the intervals that cover the true value, and its Monte Carlo error; NaN if there is none. */
 double tmi_tally_share(const tmi_tally *tally);
@@ -59,7 +65,10 @@ bool tmi_coverage_counts(const tmi_coverage_cell *cell);
 
 /* Whether there was never an interval to count, though the number is not public and the population has it. */
 bool tmi_coverage_is_absent(const tmi_coverage_cell *cell);
-size_t tmi_coverage_count(const tamis_coverage *study);
+
+/* Which number it is: "mean income by region", "region=north". */
+void tmi_coverage_names(tmi_text *statistic, tmi_text *group, const tmi_coverage *study, size_t i);
+size_t tmi_coverage_count(const tmi_coverage *study);
 
 /* P(X <= hits), X binomial. */
 double tmi_binomial_at_most(int64_t hits, int64_t trials, double p);

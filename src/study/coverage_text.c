@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "base/value/json.h"
 #include "study/coverage.h"
+#include "study/report.h"
 
 #define LEVEL 0.01
 #define OFTEN 5   /* in more than one run out of this many */
@@ -37,12 +38,12 @@ static const struct words {
                  "what the variances of its shares allow for"}};
 
 /* Whether so few hits are too unlikely. */
-static bool is_low(const tamis_coverage *study, int64_t hits, int64_t trials, double p)
+static bool is_low(const tmi_coverage *study, int64_t hits, int64_t trials, double p)
 {
     return tmi_binomial_at_most(hits, trials, p) < LEVEL / (double)tmi_coverage_count(study);
 }
 
-static remark low_remark(const tamis_coverage *study, size_t i)
+static remark low_remark(const tmi_coverage *study, size_t i)
 {
     const tmi_coverage_cell *c = &study->cells[i];
     const double said = tmi_number_nearest(study->plan->statistics[study->places.list[i].statistic].confidence);
@@ -57,7 +58,7 @@ static bool is_between_cuts(tmi_statistic_kind kind) { return kind == TMI_QUANTI
 
 /* Without an exact test, without clusters and with the variance formula of the unprotected interval, what makes one wider is
  * the margin against the noise in the variance. Weighted sums hold no means, which other formulas take off. */
-static remark remark_of(const tamis_coverage *study, size_t i)
+static remark remark_of(const tmi_coverage *study, size_t i)
 {
     const tmi_coverage_cell *c = &study->cells[i];
     remark low = low_remark(study, i);
@@ -111,27 +112,44 @@ static void put_tally(tmi_json_out *out, const char *key, const tmi_tally *t, co
     tmi_json_close(out, '}');
 }
 
+void tmi_coverage_names(tmi_text *statistic, tmi_text *group, const tmi_coverage *study, size_t i)
+{
+    const tmi_result *r = &study->places.list[i];
+    const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
+    tmi_text_put(statistic, tmi_statistic_name(s));
+    if (s->kind == TMI_QUANTILE) tmi_text_format(statistic, " %.6g", tmi_at_of(s, r->cell));
+    if (s->column) tmi_text_format(statistic, " %s", s->column->name);
+    if (s->contrast) tmi_text_put(statistic, ", ");
+    tmi_contrast_text(statistic, s);
+    for (size_t k = 0; k < s->by_count; k++) tmi_text_format(statistic, "%s%s", k == 0 ? " by " : ", ", s->by[k]->name);
+    tmi_text_put(group, "");
+    for (size_t k = 0; k < s->by_count; k++)
+        tmi_text_format(group, "%s%s=%s", k ? ", " : "", s->by[k]->name,
+                        tmi_cell_value(s->by, s->by_count, tmi_group_of(s, r->cell), k));
+}
+
 /* Which number of the plan it is. */
-static void put_name(tmi_json_out *out, const tamis_coverage *study, size_t i)
+static void put_name(tmi_json_out *out, const tmi_coverage *study, size_t i)
 {
     const tmi_result *r = &study->places.list[i];
     const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    if (s->contrast) {
+        tmi_text words;
+        tmi_text_init(&words);
+        tmi_contrast_text(&words, s);
+        tmi_json_add_taken(out, "contrast", &words);
+    }
     tmi_json_key(out, "group");
     tmi_put_group(out, s->by, s->by_count, tmi_group_of(s, r->cell));
     if (s->at_count > 0) tmi_json_add_real(out, "at", tmi_at_of(s, r->cell));
 }
 
-tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err)
+static void write_json(tmi_text *json, const tmi_coverage *study)
 {
-    tmi_text bytes;
     tmi_json_out out;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
-    *text = NULL;
-    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
-    tmi_text_init(&bytes);
-    tmi_json_out_init(&out, &bytes, true);
+    tmi_json_out_init(&out, json, true);
     tmi_json_open(&out, '{');
     tmi_json_add_integer(&out, "tamis", 1);
     tmi_json_add_string(&out, "survey", study->plan->survey);
@@ -170,8 +188,48 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
     }
     tmi_json_close(&out, ']');
     tmi_json_close(&out, '}');
-    tmi_text_put(&bytes, "\n");
-    return tmi_text_take(text, &bytes, err);
+    tmi_text_put(json, "\n");
+}
+
+static const char *const sheet_columns[] = {"statistic",
+                                            "group",
+                                            "truth",
+                                            "protected",
+                                            "protected_error",
+                                            "unprotected",
+                                            "unprotected_error",
+                                            "width_ratio",
+                                            "width_ratio_of_noise_alone",
+                                            "clamping_in_standard_errors",
+                                            "withheld",
+                                            "too_low"};
+
+static void fill_sheet(tmi_sheet *sheet, const tmi_coverage *study)
+{
+    for (size_t i = 0; i < study->places.count; i++) {
+        const tmi_coverage_cell *c = &study->cells[i];
+        const double numbers[] = {c->truth,
+                                  tmi_tally_share(&c->own),
+                                  tmi_tally_error(&c->own),
+                                  tmi_tally_share(&c->bare),
+                                  tmi_tally_error(&c->bare),
+                                  width_ratio(c),
+                                  noise_ratio(c),
+                                  clamping_ratio(c),
+                                  (double)c->withheld,
+                                  remark_of(study, i) == TOO_LOW};
+        tmi_text statistic, group;
+        if (!tmi_coverage_counts(c)) continue;
+        tmi_text_init(&statistic), tmi_text_init(&group);
+        tmi_coverage_names(&statistic, &group, study, i);
+        sheet->failed = sheet->failed || statistic.failed || group.failed;
+        if (!sheet->failed) {
+            tmi_sheet_words(sheet, statistic.bytes);
+            tmi_sheet_words(sheet, group.bytes);
+            for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) tmi_sheet_number(sheet, numbers[k]);
+        }
+        tmi_text_clear(&statistic), tmi_text_clear(&group);
+    }
 }
 
 #define COLUMNS 8
@@ -181,7 +239,7 @@ static void put_share(tmi_text *text, const tmi_tally *t)
     if (t->given > 0) tmi_text_format(text, "%.3f±%.3f", tmi_tally_share(t), tmi_tally_error(t));
 }
 
-static void put_title(tmi_text *text, const tamis_coverage *study, size_t i)
+static void put_title(tmi_text *text, const tmi_coverage *study, size_t i)
 {
     const tmi_result *r = &study->places.list[i];
     const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
@@ -190,7 +248,7 @@ static void put_title(tmi_text *text, const tamis_coverage *study, size_t i)
         tmi_text_format(text, "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, r->cell), k));
 }
 
-static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i)
+static void put_row(tmi_text_table *table, const tmi_coverage *study, size_t i)
 {
     const tmi_coverage_cell *c = &study->cells[i];
     tmi_text texts[COLUMNS - 1];
@@ -214,20 +272,15 @@ static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i
     for (size_t k = 0; k < COLUMNS - 1; k++) tmi_text_clear(&texts[k]);
 }
 
-tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err)
+static void write_text(tmi_text *text, const tmi_coverage *study)
 {
     static const tmi_align align[COLUMNS] = {TMI_LEFT,  TMI_RIGHT, TMI_RIGHT, TMI_RIGHT,
                                              TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     static const char *const heading[COLUMNS] = {"", "protected", "unprotected", "width", "noise", "clamping", "withheld", ""};
     bool used[REMARKS] = {false};
-    tmi_text bytes;
     tmi_text_table table;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
-    *text = NULL;
-    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
-    tmi_text_init(&bytes);
     tmi_table_init(&table, COLUMNS, align);
-    tmi_text_format(&bytes,
+    tmi_text_format(text,
                     "%s: how often intervals cover the true value\n%lld samples of a public population of %lld, each "
                     "released and estimated\n\n",
                     study->plan->survey, (long long)study->runs, (long long)study->population);
@@ -237,10 +290,10 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
         put_row(&table, study, i);
         used[remark_of(study, i)] = true;
     }
-    tmi_table_write(&bytes, &table);
-    if (table.failed) bytes.failed = true;
+    tmi_table_write(text, &table);
+    if (table.failed) text->failed = true;
     tmi_table_clear(&table);
-    tmi_text_wrap(&bytes, "", "",
+    tmi_text_wrap(text, "", "",
                   "width: of the protected interval, divided by that of the unprotected one; noise: the same ratio if only the "
                   "noise of the estimate counted; clamping: bias from the plan's bounds, in released standard errors, if at "
                   "least 0.005; withheld: samples without a released interval");
@@ -248,8 +301,8 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
         tmi_text line;
         tmi_text_init(&line);
         tmi_text_format(&line, "%s: %s", remarks[k].mark, remarks[k].why);
-        if (line.failed) bytes.failed = true;
-        else if (used[k]) tmi_text_wrap(&bytes, "", "  ", line.bytes);
+        if (line.failed) text->failed = true;
+        else if (used[k]) tmi_text_wrap(text, "", "  ", line.bytes);
         tmi_text_clear(&line);
     }
     for (size_t i = 0; i < study->places.count; i++) {
@@ -258,12 +311,11 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
         tmi_text_init(&line);
         put_title(&line, study, i);
         tmi_text_format(&line, ": no interval in any sample: %s", study->cells[i].reason ? study->cells[i].reason : "withheld");
-        if (line.failed) bytes.failed = true;
-        else tmi_text_wrap(&bytes, "", "  ", line.bytes);
+        if (line.failed) text->failed = true;
+        else tmi_text_wrap(text, "", "  ", line.bytes);
         tmi_text_clear(&line);
     }
-    tmi_text_put(&bytes, "Nothing was published and no ledger was charged: the population is public.\n");
-    return tmi_text_take(text, &bytes, err);
+    tmi_text_put(text, "Nothing was published and no ledger was charged: the population is public.\n");
 }
 
 /* ---- a picture ---- */
@@ -279,11 +331,9 @@ static void add_stroke(double *x, double *y, double place, const tmi_tally *t)
     for (int i = 0; i < STROKE; i++) x[i] = xs[i], y[i] = ys[i];
 }
 
-tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_error *err)
+/* None where no number has an interval. */
+static tamis_status write_svg(char **svg, const tmi_coverage *study, tamis_error *err)
 {
-    if (!svg) return tmi_fail(err, TAMIS_INVALID, "svg: NULL");
-    *svg = NULL;
-    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     size_t cells = 0, room = STROKE * study->places.count;
     double *points = tmi_alloc(4 * room, sizeof *points), least = 0.9;
     if (!points) return tmi_fail_memory(err);
@@ -314,8 +364,36 @@ tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_e
                              .y = {.label = "share of the samples", .from = fmax(least, 0), .to = 1},
                              .curves = curves,
                              .curve_count = same ? 3 : 2};
-    tamis_status status = cells > 0 ? tamis_plot_svg(svg, &plot, err)
-                                    : tmi_fail(err, TAMIS_UNABLE, "no number to show: nothing was measured");
+    const tamis_status status = cells > 0 ? tamis_plot_svg(svg, &plot, err) : TAMIS_OK;
     tmi_free(points);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+tamis_status tamis_study_coverage(tamis_study **study, const tamis_plan *plan, const tamis_study_samples *samples,
+                                  const tamis_study_options *options, tamis_error *err)
+{
+    tmi_coverage *counted = NULL;
+    tmi_sheet sheet;
+    tmi_text text, json, csv;
+    char *svg = NULL;
+    tamis_status status;
+    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
+    *study = NULL;
+    tmi_sheet_init(&sheet, sheet_columns, sizeof sheet_columns / sizeof *sheet_columns);
+    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
+    TMI_TRY(tmi_coverage_new(&counted, plan, samples, options, err));
+    write_text(&text, counted);
+    write_json(&json, counted);
+    fill_sheet(&sheet, counted);
+    tmi_sheet_csv(&csv, &sheet);
+    TMI_TRY(write_svg(&svg, counted, err));
+    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+
+done:
+    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
+    tmi_sheet_clear(&sheet);
+    tmi_coverage_free(counted);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "num/number.h"
 #include "plan/plan.h"
@@ -142,20 +143,6 @@ static const tmi_expected_row *row_of(const tmi_expected *e, const char *statist
     return NULL;
 }
 
-static void put_names(tmi_text *statistic, tmi_text *group, const tamis_coverage *study, size_t i)
-{
-    const tmi_result *r = &study->places.list[i];
-    const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
-    tmi_text_put(statistic, tmi_statistic_name(s));
-    if (s->kind == TMI_QUANTILE) tmi_text_format(statistic, " %.6g", tmi_at_of(s, r->cell));
-    if (s->column) tmi_text_format(statistic, " %s", s->column->name);
-    for (size_t k = 0; k < s->by_count; k++) tmi_text_format(statistic, "%s%s", k == 0 ? " by " : ", ", s->by[k]->name);
-    tmi_text_put(group, "");
-    for (size_t k = 0; k < s->by_count; k++)
-        tmi_text_format(group, "%s%s=%s", k ? ", " : "", s->by[k]->name,
-                        tmi_cell_value(s->by, s->by_count, tmi_group_of(s, r->cell), k));
-}
-
 static const char *const columns[] = {"statistic", "group",     "noise",           "sampling_error",
                                       "formula",   "simulated", "simulated_error", "true_value"};
 enum { C_STATISTIC, C_GROUP, C_NOISE, C_SAMPLING, C_FORMULA, C_SIMULATED, C_ERROR, C_TRUTH, COLUMN_COUNT };
@@ -173,14 +160,14 @@ static void add_row(tmi_sheet *sheet, const char *statistic, const char *group, 
     tmi_sheet_number(sheet, truth);
 }
 
-static void add_simulated(tmi_sheet *sheet, const tamis_coverage *study, const tmi_expected *e)
+static void add_simulated(tmi_sheet *sheet, const tmi_coverage *study, const tmi_expected *e)
 {
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];
         tmi_text statistic, group;
         if (!tmi_coverage_counts(c)) continue;
         tmi_text_init(&statistic), tmi_text_init(&group);
-        put_names(&statistic, &group, study, i);
+        tmi_coverage_names(&statistic, &group, study, i);
         sheet->failed = sheet->failed || statistic.failed || group.failed;
         if (!sheet->failed)
             add_row(sheet, statistic.bytes, group.bytes, row_of(e, statistic.bytes, group.bytes), tmi_coverage_rmse(c),
@@ -301,13 +288,14 @@ static tamis_status write_svg(char **svg, const made *m, const tmi_sheet *sheet,
 
 /* ---- all of it ---- */
 
-tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const tamis_coverage_options *options, uint64_t seed,
-                              tamis_error *err)
+tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const tamis_study_samples *samples,
+                              const tamis_study_options *options, tamis_error *err)
 {
     made m = {.plan = plan};
     tmi_expected e = {0};
-    tamis_coverage *coverage = NULL;
-    tamis_coverage_options o = options ? *options : (tamis_coverage_options){0};
+    tmi_coverage *coverage = NULL;
+    tamis_study_samples drawn;
+    tamis_study_options how;
     tmi_sheet sheet;
     tmi_text text, json, csv;
     char *svg = NULL, path[4096] = "";
@@ -317,18 +305,22 @@ tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
+    TMI_TRY(tmi_options_take(&drawn, sizeof drawn, samples, "samples", err));
+    TMI_TRY(tmi_options_take(&how, sizeof how, options, "options", err));
     TMI_TRY(tmi_expected_of(&e, plan, err));
     bool gaps = false; /* numbers without a formula */
     for (size_t i = 0; i < e.count; i++) gaps = gaps || isnan(e.rows[i].both);
-    m.made_up = !o.population && (gaps || o.runs > 0);
+    m.made_up = !drawn.population && (gaps || how.runs > 0);
+    drawn.size = sizeof drawn; /* as of this library, now that the caller's are read */
+    how.size = sizeof how;
     if (m.made_up) {
-        TMI_TRY(write_population(path, sizeof path, plan, seed, err));
-        o.population = path;
+        TMI_TRY(write_population(path, sizeof path, plan, how.seed, err));
+        drawn.population = path;
     }
-    if (o.population) {
-        if (o.runs == 0) o.runs = USUAL_RUNS;
-        TMI_TRY(tamis_coverage_new(&coverage, plan, &o, err));
-        m.population = o.population;
+    if (drawn.population) {
+        if (how.runs == 0) how.runs = USUAL_RUNS;
+        TMI_TRY(tmi_coverage_new(&coverage, plan, &drawn, &how, err));
+        m.population = drawn.population;
         m.runs = coverage->runs;
         add_simulated(&sheet, coverage, &e);
     } else {
@@ -347,6 +339,6 @@ done:
     tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
     tmi_sheet_clear(&sheet);
     tmi_expected_clear(&e);
-    tamis_coverage_free(coverage);
+    tmi_coverage_free(coverage);
     return status;
 }

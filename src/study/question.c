@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "num/exact.h"
 #include "num/number.h"
 
@@ -51,7 +52,7 @@ static tamis_status take_group(tmi_values *v, int64_t groups, tamis_error *err)
 /* The levels, and the grid on which a release would find them. */
 static tamis_status set_levels(tmi_study_asked *a, tamis_error *err)
 {
-    const tamis_study_question *q = a->question;
+    const tamis_study_question *q = &a->question;
     tmi_exact e = TMI_EXACT(err);
     tamis_status status = TAMIS_OK;
     if (!of_quantiles(q)) {
@@ -90,7 +91,7 @@ done:
 
 static tamis_status set_ways(tmi_study_asked *a, tamis_error *err)
 {
-    const tamis_study_question *q = a->question;
+    const tamis_study_question *q = &a->question;
     const unsigned needs_delta = 1u << TMI_MECHANISM_GAUSSIAN | 1u << TMI_MECHANISM_SMOOTH | 1u << TMI_MECHANISM_SMOOTH_PAPER |
                                  1u << TMI_MECHANISM_PREFIX;
     const unsigned smooth = 1u << TMI_MECHANISM_SMOOTH | 1u << TMI_MECHANISM_SMOOTH_PAPER | 1u << TMI_MECHANISM_POLYPLACE;
@@ -123,8 +124,8 @@ static tamis_status set_ways(tmi_study_asked *a, tamis_error *err)
 /* A mean or total whose population is known by its standard deviation alone. */
 static tamis_status set_spread(tmi_study_asked *a, tamis_error *err)
 {
-    const tamis_study_population *p = &a->question->population;
-    if (of_quantiles(a->question))
+    const tamis_study_population *p = &a->question.population;
+    if (of_quantiles(&a->question))
         return tmi_fail(err, TAMIS_INVALID,
                         "values: a quantile needs a law, quantiles or a file of a population; sd is not enough");
     if (!p->sd) return tmi_fail(err, TAMIS_INVALID, "sd: the standard deviation is needed where no values are given");
@@ -143,16 +144,20 @@ static tamis_status set_spread(tmi_study_asked *a, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_study_asked_init(tmi_study_asked *a, const tamis_study_question *q, const tamis_study_options *o, int64_t usual,
-                                  tamis_error *err)
+tamis_status tmi_study_asked_init(tmi_study_asked *a, const tamis_study_question *question, const tamis_study_options *options,
+                                  int64_t usual, tamis_error *err)
 {
+    const tamis_study_question *q = &a->question;
+    tamis_study_options how;
     tamis_status status = TAMIS_OK;
-    *a = (tmi_study_asked){.question = q};
-    if (!q) return tmi_fail(err, TAMIS_INVALID, "question: NULL");
-    a->runs = o && o->runs ? o->runs : usual;
-    a->seed = o ? o->seed : 0;
-    a->threads = o ? o->threads : 0;
-    a->watch = tmi_watch_of(o ? &o->watch : NULL);
+    *a = (tmi_study_asked){0};
+    if (!question) return tmi_fail(err, TAMIS_INVALID, "question: NULL");
+    TMI_TRY(tmi_options_take(&a->question, sizeof a->question, question, "question", err));
+    TMI_TRY(tmi_options_take(&how, sizeof how, options, "options", err));
+    a->runs = how.runs ? how.runs : usual;
+    a->seed = how.seed;
+    a->threads = how.threads;
+    a->watch = tmi_watch_of(&how.watch);
     if (a->runs < 2 || a->runs > MOST_RUNS) return tmi_fail(err, TAMIS_INVALID, "runs: must be between 2 and %d", MOST_RUNS);
     if (!q->eps) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
     a->eps = tmi_number_nearest(q->eps);
@@ -173,7 +178,7 @@ tamis_status tmi_study_asked_simulate(tmi_squared_error *errors, tmi_study_asked
                                       const tmi_spending *spendings, size_t spending_count, tamis_error *err)
 {
     const tmi_simulation s = {.population = &a->values,
-                              .statistic = a->question->statistic,
+                              .statistic = a->question.statistic,
                               .levels = a->levels.count > 0 ? &a->levels : NULL,
                               .mechanisms = a->mechanisms,
                               .samples = samples,
@@ -189,14 +194,14 @@ tamis_status tmi_study_asked_simulate(tmi_squared_error *errors, tmi_study_asked
 
 void tmi_study_asked_words(tmi_text *text, const tmi_study_asked *a)
 {
-    const tamis_study_population *p = &a->question->population;
-    if (a->question->statistic == TAMIS_STUDY_QUANTILE) {
+    const tamis_study_population *p = &a->question.population;
+    if (a->question.statistic == TAMIS_STUDY_QUANTILE) {
         tmi_text_format(text, "the quantile%s ", a->levels.count == 1 ? "" : "s");
         for (size_t j = 0; j < a->levels.count; j++)
             tmi_text_format(text, "%s%.4g", j == 0 ? "" : ", ", tmi_number_nearest(a->levels.at[j]));
         tmi_text_put(text, " of ");
-    } else tmi_text_format(text, "the %s of ", tmi_study_statistic_name(a->question->statistic));
-    if (a->levels.moved) tmi_text_format(text, "each of %lld groups of ", (long long)a->question->groups);
+    } else tmi_text_format(text, "the %s of ", tmi_study_statistic_name(a->question.statistic));
+    if (a->levels.moved) tmi_text_format(text, "each of %lld groups of ", (long long)a->question.groups);
     tmi_text_rounded(text, a->size, 0);
     tmi_text_put(text, " values between ");
     tmi_text_real(text, a->values.from);
@@ -211,13 +216,13 @@ void tmi_study_asked_words(tmi_text *text, const tmi_study_asked *a)
 
 void tmi_study_asked_json(tmi_json_out *out, const tmi_study_asked *a)
 {
-    const tamis_study_population *p = &a->question->population;
-    tmi_json_add_string(out, "statistic", tmi_study_statistic_name(a->question->statistic));
+    const tamis_study_population *p = &a->question.population;
+    tmi_json_add_string(out, "statistic", tmi_study_statistic_name(a->question.statistic));
     if (a->levels.count > 0) {
         tmi_json_add_open(out, "at", '[');
         for (size_t j = 0; j < a->levels.count; j++) tmi_json_put_real(out, tmi_number_nearest(a->levels.at[j]));
         tmi_json_close(out, ']');
-        tmi_json_add_integer(out, "groups", a->levels.moved ? a->question->groups : 1);
+        tmi_json_add_integer(out, "groups", a->levels.moved ? a->question.groups : 1);
         tmi_json_add_real(out, "step", tmi_number_nearest(a->levels.step));
     }
     tmi_json_add_integer(out, "population", a->values.count);

@@ -6,7 +6,7 @@
 #include "study/errors.h"
 
 typedef struct tmi_study_asked {
-    const tamis_study_question *question;
+    tamis_study_question question;
     tmi_values values; /* without `sorted` if only the standard deviation is known */
     double eps, delta, size;
     tmi_levels levels;         /* of quantiles */

@@ -89,6 +89,11 @@ def a_picture():
         path = pathlib.Path(folder, "a.svg")
         done = study("mu284-two-stage", "--runs", "4", "--threads", "2", "--svg", path, "--quiet")
         assert done.returncode == OK and path.read_text().startswith("<svg"), done
+        numbers = pathlib.Path(folder, "a.csv")
+        done = study("mu284-srs", "--runs", "4", "--csv", numbers, "--json", "--quiet")
+        rows, facts = list(csv.DictReader(numbers.open())), json.loads(done.stdout)["results"]
+        assert [float(row["protected"]) for row in rows] == [fact["protected"]["coverage"] for fact in facts], rows
+        assert rows[0]["statistic"].split()[0] == facts[0]["statistic"], rows
         path.unlink()
         done = tamis("study", "coverage", "mu284-srs.yaml", "--population", "belgium.csv", "--svg", path, cwd=PLACE)
         assert done.returncode == INVALID and not path.exists(), done
@@ -101,8 +106,8 @@ def what_is_missing_is_told():
     is_usage_error(study("mu284-srs", "--runs", "1e9"), "--runs must be")
     is_usage_error(study("mu284-srs", "--threads", "0"), "--threads must be")
     is_usage_error(study("mu284-srs", "--svg", "/no/such/folder/a.svg"), "--svg")
-    done = tamis("study", "coverage", "mu284-pps.yaml", "--population", "mu284.csv", cwd=PLACE)
-    assert done.returncode == INVALID and "size" in done.stderr, done
+    is_usage_error(study("mu284-srs", "--csv", "/no/such/folder/a.csv"), "--csv: cannot write")
+    is_usage_error(tamis("study", "coverage", "mu284-pps.yaml", "--population", "mu284.csv", cwd=PLACE), "--size: a column of sizes")
     done = tamis("study", "coverage", "mu284-srs.yaml", "--population", "belgium.csv", cwd=PLACE)
     assert done.returncode == INVALID and done.stdout == "", done
     persons = ["--population", "persons.csv"]

@@ -116,12 +116,15 @@ def a_picture():
             assert bounds(PLAN, "--svg", path, *more).returncode == OK
             svg = path.read_text()
             assert svg.startswith("<svg") and name in svg and ("noise</text>" in svg) == bool(more), svg[:300]
+        path = pathlib.Path(folder, "bounds.csv")
+        done = bounds(PLAN, "--csv", path, "--json")
+        advised = {(row["column"], float(row["to"])) for row in csv.DictReader(path.open()) if row["advised"] == "1"}
+        assert advised == {(column["column"], column["advice"]["to"]) for column in json.loads(done.stdout)["columns"]}, advised
 
 
 @case
 def bad_input_is_told():
-    done = bounds(PLAN, "--column", "stype")
-    assert done.returncode == INVALID and "column: no statistic of the plan adds up a number stype" in done.stderr, done
+    is_usage_error(bounds(PLAN, "--column", "stype"), "--column: no statistic of the plan adds up a number stype")
     done = bounds(PLAN, population="no-such-file.csv")
     assert done.returncode == INVALID and done.stdout == "", done
     counts = PLAN[:PLAN.index("statistics:")] + "statistics: [{count: units, by: stype}]\nbudget: {epsilon: 4}\n"

@@ -203,7 +203,7 @@ def bad_input_is_named():
             (["--epsilon", "1", "--range", "0:1", "--sd", "0.2", "--population", "0"], "--population must be"),
             (["--epsilon", "1", "--range", "0:1", "--sd", "0.2", "--population", "9", "--delta", "2"], "--delta: must be"),
             (["--epsilon", "1", "--range", "0:1", "--values", "gamma:1,2"], "--values: must be beta:A,B"),
-            (["--epsilon", "1", "--range", "0:1", "--values", "uniform", "--runs", "1"], "--runs must be"),
+            (["--epsilon", "1", "--range", "0:1", "--values", "uniform", "--runs", "1"], "--runs: must be"),
             (["--epsilon", "1", "--range", "0:1", "--values", "uniform", "--seed", "-1"], "--seed must be"),
             (["--epsilon", "1", "--range", "0:1", "--values", "uniform", "--mechanism", "gaussian"], "--mechanism: gaussian needs a delta"),
             (["--range", "0:1", "--values", "uniform"], "--epsilon E is missing")):

@@ -81,7 +81,7 @@ def wrong_usage_is_named():
     is_usage_error(study(*base, "--population", "x.csv"), "--column")
     is_usage_error(study(*base, "--values", "uniform", "--column", "x"), "--column")
     is_usage_error(study(*base, "--values", "magic"), "values")
-    for option, value in (("--rows", "0"), ("--rows", "x"), ("--bins", "0"), ("--bins", "5000"), ("--runs", "1"), ("--runs", "100001"),
+    for option, value in (("--rows", "0"), ("--rows", "x"), ("--bins", "0"), ("--bins", "5000"), ("--runs", "0"), ("--runs", "100001"),
                           ("--at", "0.5,0.1"), ("--at", "2"), ("--at", "x"), ("--delta", "1"), ("--step", "0"), ("--log-unit", "0")):
         is_usage_error(study(*base, "--values", "uniform", option, value), option[2:])
     is_usage_error(study("--values", "uniform", "--from", "5", "--to", "1", "--epsilon", "1"), "from must be less than to")

@@ -270,6 +270,11 @@ static void rows_come_as_they_stand(void **state)
     for (size_t r = 0; r < COUNT(roads); r++) {
         tmi_engine *engine = roads[r].open(list, n, 2);
         tally got = {.stop_at = SIZE_MAX};
+        if (strncmp(roads[r].name, "sql", 3) == 0) { /* these have sums alone */
+            assert_int_equal(engine->rows(engine, columns, 3, take, &got, NULL), TAMIS_INVALID);
+            engine->free(engine);
+            continue;
+        }
         assert_int_equal(engine->rows(engine, columns, 3, take, &got, NULL), TAMIS_OK);
         assert_int_equal(got.rows, n);
         assert_int_equal(got.x_missing, right.x_missing);

@@ -61,7 +61,8 @@ static tamis_status study_of(tamis_study **study, const char *csv, int64_t sampl
     const int file = mkstemps(path, 4);
     assert_true(file >= 0 && write(file, csv, strlen(csv)) == (ssize_t)strlen(csv));
     close(file);
-    const tamis_status status = tamis_study_allocation(study, path, sample, least, eps, err);
+    const tamis_study_strata strata = {.size = sizeof strata, .path = path, .sample = sample, .least = least, .eps = eps};
+    const tamis_status status = tamis_study_allocation(study, &strata, NULL, err);
     unlink(path);
     return status;
 }
@@ -119,9 +120,11 @@ static void bad_strata_are_named(void **state)
         if (!strstr(err.message, cases[i].message)) fail_msg("%s: %s", cases[i].message, err.message);
     }
     tamis_study *study;
-    assert_int_equal(tamis_study_allocation(NULL, "a.csv", 1, 1, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_study_allocation(&study, NULL, 1, 1, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_study_allocation(&study, "a.csv", 1, 1, NULL, NULL), TAMIS_INVALID);
+    const tamis_study_strata strata = {.size = sizeof strata, .path = "a.csv", .sample = 1, .least = 1};
+    assert_int_equal(tamis_study_allocation(NULL, &strata, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_study_allocation(&study, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_study_allocation(&study, &strata, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_study_allocation(&study, &(tamis_study_strata){.path = "a.csv"}, NULL, NULL), TAMIS_INVALID);
 }
 
 static void without_memory_it_fails(void **state)

@@ -13,22 +13,17 @@ static void null_is_invalid(void **state)
 {
     (void)state;
     tamis_plan *plan = plan_of("srs: {population: 20, sample: 5}", "1", "  - {total: x}\n");
-    tamis_bounds_study *study = (tamis_bounds_study *)&plan;
+    tamis_study *study = (tamis_study *)&plan;
     tamis_error err = {0};
-    char *text = (char *)&err;
-    assert_int_equal(tamis_bounds_study_new(NULL, plan, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_bounds(NULL, plan, NULL, NULL, &err), TAMIS_INVALID);
     assert_string_equal(err.message, "study: NULL");
-    assert_int_equal(tamis_bounds_study_new(&study, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_bounds(&study, NULL, NULL, NULL, &err), TAMIS_INVALID);
     assert_string_equal(err.message, "plan: NULL");
     assert_null(study);
-    assert_int_equal(tamis_bounds_study_new(&study, plan, &(tamis_bounds_options){0}, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_bounds(&study, plan, &(tamis_study_ranges){.population = "a.csv"}, NULL, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "ranges: set `size` to the size of its struct");
+    assert_int_equal(tamis_study_bounds(&study, plan, NULL, NULL, &err), TAMIS_INVALID);
     assert_string_equal(err.message, "population: NULL");
-    assert_int_equal(tamis_bounds_study_text(&text, NULL, &err), TAMIS_INVALID);
-    assert_null(text);
-    assert_int_equal(tamis_bounds_study_json(NULL, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_bounds_study_svg(&text, NULL, &err), TAMIS_INVALID);
-    assert_string_equal(err.message, "study: NULL");
-    tamis_bounds_study_free(NULL);
     tamis_plan_free(plan);
 }
 
@@ -42,19 +37,16 @@ static void every_allocation_may_fail(void **state)
     for (int i = 0; i < 20; i++) dprintf(file, "%d,%s,u\n", 10 + i * i % 37, i % 2 ? "a" : "b");
     close(file);
     tamis_plan *plan = plan_of("srs: {population: 20, sample: 5}", "1", "  - {mean: x, by: g}\n");
-    const tamis_bounds_options options = {.population = path};
-    tamis_bounds_study *study = NULL;
+    const tamis_study_ranges ranges = {.size = sizeof ranges, .population = path};
+    tamis_study *study = NULL;
     tamis_error err = {0};
-    char *text = NULL;
-    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_bounds_study_new(&study, plan, &options, &err), assert_null(study));
-    tamis_plan_free(plan); /* the study holds it */
-    EVERY_ALLOCATION_FAILS(tamis_bounds_study_text(&text, study, &err), assert_null(text));
-    tamis_free(text);
-    EVERY_ALLOCATION_FAILS(tamis_bounds_study_json(&text, study, &err), assert_null(text));
-    tamis_free(text);
-    EVERY_ALLOCATION_FAILS(tamis_bounds_study_svg(&text, study, &err), assert_null(text));
-    tamis_free(text);
-    tamis_bounds_study_free(study);
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_study_bounds(&study, plan, &ranges, NULL, &err), assert_null(study));
+    tamis_plan_free(plan);
+    for (tamis_study_form form = 0; form < TAMIS_STUDY_FORMS; form++) assert_non_null(tamis_study_as(study, form));
+    assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_CSV),
+                           "column,from,to,advised,statistic,noise_sd,bias,error_lower_by\n"
+                           "x,10,30,"));
+    tamis_study_free(study);
     unlink(path);
 }
 

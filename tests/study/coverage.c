@@ -10,6 +10,14 @@
 
 #include "tests/base/memory_that_fails.h"
 
+typedef struct asked {
+    tamis_study_samples samples;
+    tamis_study_options options;
+} asked;
+
+#define SAMPLES(...) .samples = {.size = sizeof(tamis_study_samples), .population = __VA_ARGS__}
+#define HOW(...) .options = {.size = sizeof(tamis_study_options), __VA_ARGS__}
+
 static char folder[64], file[100];
 
 static int make_file(void **state)
@@ -53,21 +61,20 @@ static double number_after(const char *json, const char *key)
 
 static tamis_plan *plan_by(const char *design) { return plan_of(design, ""); }
 
-static void refused_of(const char *design, const char *unit, const tamis_coverage_options *options, tamis_status expected,
-                       const char *message)
+static void refused_of(const char *design, const char *unit, const asked *a, tamis_status expected, const char *message)
 {
     tamis_plan *plan = plan_of(design, unit);
-    tamis_coverage *study = (tamis_coverage *)folder;
+    tamis_study *study = (tamis_study *)folder;
     tamis_error err = {0};
-    assert_int_equal(tamis_coverage_new(&study, plan, options, &err), expected);
+    assert_int_equal(tamis_study_coverage(&study, plan, a ? &a->samples : NULL, a ? &a->options : NULL, &err), expected);
     assert_null(study);
     if (!strstr(err.message, message)) fail_msg("%s", err.message);
     tamis_plan_free(plan);
 }
 
-static void refused(const char *design, const tamis_coverage_options *options, tamis_status expected, const char *message)
+static void refused(const char *design, const asked *a, tamis_status expected, const char *message)
 {
-    refused_of(design, "", options, expected, message);
+    refused_of(design, "", a, expected, message);
 }
 
 #define SRS "srs: {population: 30, sample: 10}"
@@ -75,27 +82,21 @@ static void refused(const char *design, const tamis_coverage_options *options, t
 static void bad_arguments_are_named(void **state)
 {
     (void)state;
-    const tamis_coverage_options good = {.population = file, .runs = 1}, far = {.population = file, .runs = 1000001},
-                                 none = {.runs = 1}, negative = {.population = file, .runs = -1},
-                                 absent = {.population = "/no/such/file.csv", .runs = 1};
-    tamis_coverage *study;
+    const asked good = {SAMPLES(file), HOW(.runs = 1)}, far = {SAMPLES(file), HOW(.runs = 1000001)},
+                none = {SAMPLES(NULL), HOW(.runs = 1)}, negative = {SAMPLES(file), HOW(.runs = -1)},
+                absent = {SAMPLES("/no/such/file.csv"), HOW(.runs = 1)};
+    tamis_study *study;
     tamis_error err = {0};
-    char *text;
-    assert_int_equal(tamis_coverage_new(NULL, NULL, &good, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_coverage_new(&study, NULL, &good, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_coverage(NULL, NULL, &good.samples, &good.options, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_coverage(&study, NULL, &good.samples, &good.options, &err), TAMIS_INVALID);
     refused(SRS, NULL, TAMIS_INVALID, "population");
     refused(SRS, &none, TAMIS_INVALID, "population");
     refused(SRS, &far, TAMIS_INVALID, "runs");
     refused(SRS, &negative, TAMIS_INVALID, "runs");
     refused(SRS, &absent, TAMIS_INVALID, "file.csv");
-    assert_int_equal(tamis_coverage_json(&text, NULL, NULL), TAMIS_INVALID);
-    assert_null(text);
-    assert_int_equal(tamis_coverage_text(&text, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_coverage_text(NULL, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_coverage_svg(&text, NULL, NULL), TAMIS_INVALID);
-    assert_null(text);
-    assert_int_equal(tamis_coverage_svg(NULL, NULL, NULL), TAMIS_INVALID);
-    tamis_coverage_free(NULL);
+    refused(SRS, &(asked){.samples = {.population = file}}, TAMIS_INVALID, "samples: set `size`");
+    refused(SRS, &(asked){SAMPLES(file), .options = {.runs = 1}}, TAMIS_INVALID, "options: set `size`");
+    tamis_study_free(NULL);
 }
 
 /* A plan with nonresponse needs a column of probabilities, and only such a plan takes one. */
@@ -103,9 +104,9 @@ static void refused_nonresponse(void)
 {
     const char *const design =
         "srs: {population: 30, sample: 10}, nonresponse: yes}\ncalibrate: {to: [{count: units, by: g, totals: [20, 10]}]";
-    const tamis_coverage_options one = {.population = file, .runs = 1}, some = {.population = file, .runs = 1, .response = "s"},
-                                 none = {.population = file, .runs = 1, .response = "z"},
-                                 declared = {.population = file, .runs = 1, .response = "x"};
+    const asked one = {SAMPLES(file), HOW(.runs = 1)}, some = {SAMPLES(file, .response = "s"), HOW(.runs = 1)},
+                none = {SAMPLES(file, .response = "z"), HOW(.runs = 1)},
+                declared = {SAMPLES(file, .response = "x"), HOW(.runs = 1)};
     refused(SRS, &some, TAMIS_INVALID, "nonresponse: yes");
     refused(design, &one, TAMIS_REFUSED, "--response");
     refused(design, &some, TAMIS_INVALID, "not between 0 and 1");
@@ -119,9 +120,8 @@ static void refused_nonresponse(void)
 static void a_population_that_contradicts_the_plan(void **state)
 {
     (void)state;
-    const tamis_coverage_options one = {.population = file, .runs = 1}, sized = {.population = file, .runs = 1, .size = "s"},
-                                 other = {.population = file, .runs = 1, .size = "z"},
-                                 declared = {.population = file, .runs = 1, .size = "x"};
+    const asked one = {SAMPLES(file), HOW(.runs = 1)}, sized = {SAMPLES(file, .sizes = "s"), HOW(.runs = 1)},
+                other = {SAMPLES(file, .sizes = "z"), HOW(.runs = 1)}, declared = {SAMPLES(file, .sizes = "x"), HOW(.runs = 1)};
     const char *const pps = "pps: {method: sampford, probability: p, sample: 5, population: 30}, max_weight: 99";
     refused("srs: {population: 31, sample: 10}", &one, TAMIS_INVALID, "30 units, but the plan declares 31");
     refused("cluster: {by: c, population: 7, sample: 2, smallest: 5, largest: 5}", &one, TAMIS_INVALID, "6 clusters");
@@ -141,9 +141,9 @@ static void a_population_that_contradicts_the_plan(void **state)
     refused(STAGES("k"), &one, TAMIS_INVALID, "no column k for the units to draw");
     refused(STAGES("g"), &one, TAMIS_INVALID, "column g has values that are not whole numbers");
     tamis_plan *plan = plan_by(pps);
-    tamis_coverage *study;
-    assert_int_equal(tamis_coverage_new(&study, plan, &sized, NULL), TAMIS_OK);
-    tamis_coverage_free(study);
+    tamis_study *study;
+    assert_int_equal(tamis_study_coverage(&study, plan, &sized.samples, &sized.options, NULL), TAMIS_OK);
+    tamis_study_free(study);
     tamis_plan_free(plan);
 }
 
@@ -152,13 +152,12 @@ static void a_population_that_contradicts_the_plan(void **state)
 static void units_of_several_rows_are_drawn_together(void **state)
 {
     (void)state;
-    const tamis_coverage_options options = {.population = file, .runs = 50};
+    const asked options = {SAMPLES(file), HOW(.runs = 50)};
     tamis_plan *plan = plan_of("srs: {population: 6, sample: 3}", "id: c, rows_per_unit: 5, ");
-    tamis_coverage *study;
+    tamis_study *study;
     tamis_error err = {0};
-    char *json;
-    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    assert_int_equal(tamis_coverage_json(&json, study, NULL), TAMIS_OK);
+    if (tamis_study_coverage(&study, plan, &options.samples, &options.options, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    const char *json = tamis_study_as(study, TAMIS_STUDY_JSON);
     const char *total = strstr(json, "\"total\""), *count = strstr(json, "\"count\"");
     assert_non_null(strstr(json, "\"population\": 6"));
     if (!total || !count) fail_msg("%s", json);
@@ -166,8 +165,7 @@ static void units_of_several_rows_are_drawn_together(void **state)
     assert_int_equal(number_after(count, "\"truth\": "), 30);
     assert_int_equal(number_after(strstr(count, "\"unprotected\""), "\"coverage\": "), 1);
     assert_true(number_after(strstr(total, "\"unprotected\""), "\"se\": ") > 0);
-    tamis_free(json);
-    tamis_coverage_free(study);
+    tamis_study_free(study);
     tamis_plan_free(plan);
 
     refused_of("srs: {population: 6, sample: 3}", "id: c, rows_per_unit: 4, ", &options, TAMIS_INVALID, "more than 4 rows");
@@ -191,24 +189,21 @@ static void a_study_can_be_stopped(void **state)
 {
     (void)state;
     int calls = 0;
-    const tamis_coverage_options options = {.population = file, .runs = 100, .watch = {stop, &calls}};
+    const asked options = {SAMPLES(file), HOW(.runs = 100, .watch = {stop, &calls})};
     refused(SRS, &options, TAMIS_SYSTEM, "cancelled");
     assert_int_equal(calls, 3);
 }
 
-static tamis_coverage *study_of(const char *design, unsigned threads, int64_t runs)
+static tamis_study *study_of(const char *design, unsigned threads, int64_t runs)
 {
-    const tamis_coverage_options options = {.population = file, .runs = runs, .threads = threads};
+    const asked options = {SAMPLES(file), HOW(.runs = runs, .threads = threads)};
     tamis_plan *plan = plan_by(design);
-    tamis_coverage *study;
+    tamis_study *study;
     tamis_error err = {0};
-    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    char *text;
-    assert_int_equal(tamis_coverage_json(&text, study, NULL), TAMIS_OK);
+    if (tamis_study_coverage(&study, plan, &options.samples, &options.options, &err) != TAMIS_OK) fail_msg("%s", err.message);
     char wanted[40];
     snprintf(wanted, sizeof wanted, "\"intervals\": %d", (int)runs);
-    assert_non_null(strstr(text, wanted));
-    tamis_free(text);
+    assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_JSON), wanted));
     tamis_plan_free(plan);
     return study;
 }
@@ -220,22 +215,19 @@ static void a_number_that_never_has_an_interval_is_named_with_the_reason(void **
     const char *reason = "a stratum has only one sampled unit";
     tamis_plan *plan = plan_by(
         "stratified: {by: g, within: srs, strata: {a: {population: 20, sample: 8}, b: {population: 10, sample: 1}}}");
-    const tamis_coverage_options options = {.population = file, .runs = 3};
-    tamis_coverage *study;
+    const asked options = {SAMPLES(file), HOW(.runs = 3)};
+    tamis_study *study;
     tamis_error err = {0};
-    char *json, *text;
-    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    assert_int_equal(tamis_coverage_json(&json, study, &err), TAMIS_OK);
+    if (tamis_study_coverage(&study, plan, &options.samples, &options.options, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    const char *json = tamis_study_as(study, TAMIS_STUDY_JSON), *text = tamis_study_as(study, TAMIS_STUDY_TEXT);
     const char *absent = strstr(json, "\"without_interval\"");
     assert_non_null(absent);
     assert_non_null(strstr(absent, "\"statistic\": \"total\""));
     assert_non_null(strstr(absent, reason));
     assert_null(strstr(absent, "\"count\"")); /* public: the sizes of the strata are */
-    assert_int_equal(tamis_coverage_text(&text, study, &err), TAMIS_OK);
     assert_non_null(strstr(text, "total of x: no interval in any sample: a stratum has only one sampled"));
-    tamis_free(json);
-    tamis_free(text);
-    tamis_coverage_free(study);
+    assert_null(tamis_study_as(study, TAMIS_STUDY_SVG)); /* nothing to draw */
+    tamis_study_free(study);
     tamis_plan_free(plan);
 }
 
@@ -243,28 +235,24 @@ static void threads_share_the_runs(void **state)
 {
     (void)state;
     static const unsigned threads[] = {1, 2, 7};
-    for (size_t i = 0; i < 3; i++) tamis_coverage_free(study_of(SRS, threads[i], 5));
-    tamis_coverage_free(study_of(STAGES("2"), 2, 3));
-    tamis_coverage_free(study_of(STAGES("s"), 1, 2)); /* a column of the population: as many as its first unit says */
+    for (size_t i = 0; i < 3; i++) tamis_study_free(study_of(SRS, threads[i], 5));
+    tamis_study_free(study_of(STAGES("2"), 2, 3));
+    tamis_study_free(study_of(STAGES("s"), 1, 2)); /* a column of the population: as many as its first unit says */
 }
 
 static void without_memory_it_fails_and_leaves_nothing(void **state)
 {
     (void)state;
-    const tamis_coverage_options options = {.population = file, .runs = 1, .threads = 1};
+    const asked options = {SAMPLES(file), HOW(.runs = 1, .threads = 1)};
     tamis_plan *plan = plan_by(STAGES("2"));
-    tamis_coverage *study;
+    tamis_study *study;
     tamis_error err;
-    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_coverage_new(&study, plan, &options, &err), { assert_null(study); });
-    char *text;
-    EVERY_ALLOCATION_FAILS(tamis_coverage_svg(&text, study, &err), { assert_null(text); });
-    assert_non_null(strstr(text, "<svg"));
-    tamis_free(text);
-    EVERY_ALLOCATION_FAILS(tamis_coverage_text(&text, study, &err), { assert_null(text); });
-    tamis_free(text);
-    EVERY_ALLOCATION_FAILS(tamis_coverage_json(&text, study, &err), { assert_null(text); });
-    tamis_free(text);
-    tamis_coverage_free(study);
+    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_study_coverage(&study, plan, &options.samples, &options.options, &err),
+                     { assert_null(study); });
+    for (tamis_study_form form = 0; form < TAMIS_STUDY_FORMS; form++) assert_non_null(tamis_study_as(study, form));
+    assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_SVG), "<svg"));
+    assert_int_equal(number_after(strstr(tamis_study_as(study, TAMIS_STUDY_CSV), "\ntotal x,"), ",,"), 390);
+    tamis_study_free(study);
     tamis_plan_free(plan);
 }
 

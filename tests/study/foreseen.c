@@ -106,14 +106,17 @@ static void compare(const char *name, const tamis_plan *plan, const tamis_plan *
 {
     tmi_schedule schedule;
     tmi_expected_statistic *foreseen;
-    tamis_coverage *study;
+    tmi_coverage *study;
     tamis_error err = {0};
     bits_from(next_bits, &stream);
-    const tamis_coverage_options options = {
-        .population = population, .runs = test_size(RUNS, 60), .threads = 1, .size = pps ? "size" : NULL, .drawn_by = drawn_by};
+    const tamis_study_samples samples = {.size = sizeof samples,
+                                         .population = population,
+                                         .sizes = pps ? "size" : NULL,
+                                         .drawn_by = drawn_by};
+    const tamis_study_options options = {.size = sizeof options, .runs = test_size(RUNS, 60), .threads = 1};
     if (tmi_schedule_make(&schedule, plan, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     assert_int_equal(tmi_expected_statistics_make(&foreseen, &schedule, NULL), TAMIS_OK);
-    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    if (tmi_coverage_new(&study, plan, &samples, &options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];
         const size_t statistic = study->places.list[i].statistic, cell = study->places.list[i].cell;
@@ -132,7 +135,7 @@ static void compare(const char *name, const tamis_plan *plan, const tamis_plan *
                 (long long)c->withheld, (long long)options.runs);
         *wrong += !right;
     }
-    tamis_coverage_free(study);
+    tmi_coverage_free(study);
     tmi_expected_statistics_free(foreseen, plan->statistic_count);
     tmi_schedule_clear(&schedule);
 }

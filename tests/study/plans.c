@@ -11,6 +11,13 @@
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
 
+#define ERROR(text) \
+    &(tamis_study_errors) { .size = sizeof(tamis_study_errors), .list = text, .count = 1 }
+#define SHARE(number) \
+    &(tamis_study_errors) { .size = sizeof(tamis_study_errors), .share = number }
+#define SEED \
+    &(tamis_study_options) { .size = sizeof(tamis_study_options), .seed = 1 }
+
 #define SRS "srs: {population: 1000, sample: 100}"
 #define GUESS ", typical: {mean: 30, sd: 20}"
 
@@ -54,7 +61,7 @@ static void the_smallest_epsilon_is_the_smallest(void **state)
     for (size_t i = 0; i < 2; i++) {
         tamis_study *study;
         tamis_error err;
-        if (tamis_study_epsilon(&study, plan, &errors[i], 1, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        if (tamis_study_epsilon(&study, plan, ERROR(&errors[i]), NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
         const double eps = number_after(tamis_study_as(study, TAMIS_STUDY_JSON), "\"epsilon\": "), allowed = i ? 12 : 3;
         assert_true(error_at(plan, eps) <= allowed && error_at(plan, 0.985 * eps) > allowed);
         assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_TEXT), "total x by g: a"));
@@ -70,7 +77,7 @@ static void rho_and_shares_are_understood(void **state)
     tamis_study *study;
     tamis_error err;
     (void)state;
-    if (tamis_study_epsilon(&study, plan, NULL, 0, half, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tamis_study_epsilon(&study, plan, SHARE(half), NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_true(number_after(tamis_study_as(study, TAMIS_STUDY_JSON), "\"rho\": ") > 0);
     tamis_study_free(study);
     tamis_number_free(half);
@@ -94,16 +101,16 @@ static void bad_errors_are_named(void **state)
     tamis_error err;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(tamis_study_epsilon(&study, plan, &cases[i].error, 1, NULL, NULL, &err), cases[i].status);
+        assert_int_equal(tamis_study_epsilon(&study, plan, ERROR(&cases[i].error), NULL, &err), cases[i].status);
         assert_null(study);
         if (!strstr(err.message, cases[i].message)) fail_msg("%s", err.message);
     }
-    assert_int_equal(tamis_study_epsilon(&study, plan, NULL, 0, NULL, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_study_epsilon(&study, plan, NULL, 0, zero, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_study_epsilon(&study, NULL, NULL, 0, zero, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_study_epsilon(NULL, plan, NULL, 0, zero, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_study_plan(&study, NULL, NULL, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_study_plan(NULL, plan, NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_epsilon(&study, plan, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_epsilon(&study, plan, SHARE(zero), NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_epsilon(&study, NULL, SHARE(zero), NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_epsilon(NULL, plan, SHARE(zero), NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_plan(&study, NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_plan(NULL, plan, NULL, NULL, &err), TAMIS_INVALID);
     tamis_number_free(zero);
     tamis_plan_free(plan);
 }
@@ -113,15 +120,15 @@ static void bad_errors_are_named(void **state)
 static void numbers_without_a_formula_are_simulated(void **state)
 {
     tamis_plan *plan = plan_of(SRS, "epsilon: 2", GUESS), *bare = plan_of(SRS, "epsilon: 2", "");
-    const tamis_coverage_options o = {.runs = 40, .threads = 1};
+    const tamis_study_options o = {.size = sizeof(tamis_study_options), .seed = 1, .runs = 40, .threads = 1};
     tamis_study *study;
     tamis_error err;
     (void)state;
-    assert_int_equal(tamis_study_plan(&study, plan, NULL, 1, &err), TAMIS_OK);
+    assert_int_equal(tamis_study_plan(&study, plan, NULL, SEED, &err), TAMIS_OK);
     assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_JSON), "\"population\": null"));
     assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_JSON), "\"simulated\": null"));
     tamis_study_free(study);
-    if (tamis_study_plan(&study, bare, &o, 1, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tamis_study_plan(&study, bare, NULL, &o, &err) != TAMIS_OK) fail_msg("%s", err.message);
     const char *json = tamis_study_as(study, TAMIS_STUDY_JSON);
     assert_non_null(strstr(json, "\"population\": \"made up\""));
     const double truth = number_after(json, "\"true_value\": "), simulated = number_after(json, "\"simulated\": ");
@@ -133,7 +140,7 @@ static void numbers_without_a_formula_are_simulated(void **state)
     tamis_plan_free(plan);
     plan = plan_of("cluster: {by: k, smallest: 1, largest: 30, population: 50, sample: 5}, typical: {cluster: 20}", "epsilon: 2",
                    GUESS);
-    assert_int_equal(tamis_study_plan(&study, plan, &o, 1, &err), TAMIS_REFUSED);
+    assert_int_equal(tamis_study_plan(&study, plan, NULL, &o, &err), TAMIS_REFUSED);
     if (!strstr(err.message, "public")) fail_msg("%s", err.message);
     tamis_plan_free(plan);
 }
@@ -143,11 +150,11 @@ static void strata_are_made_up(void **state)
     tamis_plan *plan = plan_of("stratified: {by: c, within: srs, strata: {u: {population: 300, sample: 30}, v: {population: 70, "
                                "sample: 20}}}",
                                "epsilon: 20", GUESS);
-    const tamis_coverage_options o = {.runs = 5, .threads = 1};
+    const tamis_study_options o = {.size = sizeof(tamis_study_options), .seed = 1, .runs = 5, .threads = 1};
     tamis_study *study;
     tamis_error err;
     (void)state;
-    if (tamis_study_plan(&study, plan, &o, 1, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tamis_study_plan(&study, plan, NULL, &o, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_true(fabs(number_after(tamis_study_as(study, TAMIS_STUDY_JSON), "\"true_value\": ") - 30) < 10);
     tamis_study_free(study);
     tamis_plan_free(plan);
@@ -160,9 +167,9 @@ static void without_memory_it_fails(void **state)
     tamis_study *study;
     tamis_error err;
     (void)state;
-    ALLOCATIONS_FAIL(k_ + k_ / 2 + 1, tamis_study_epsilon(&study, plan, &error, 1, NULL, NULL, &err), { assert_null(study); });
+    ALLOCATIONS_FAIL(k_ + k_ / 2 + 1, tamis_study_epsilon(&study, plan, ERROR(&error), NULL, &err), { assert_null(study); });
     tamis_study_free(study);
-    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_study_plan(&study, plan, NULL, 1, &err), { assert_null(study); });
+    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_study_plan(&study, plan, NULL, SEED, &err), { assert_null(study); });
     tamis_study_free(study);
     tamis_plan_free(plan);
 }

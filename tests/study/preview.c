@@ -246,14 +246,15 @@ static void of_values_that_are_missing(void **state)
 
 /* ---- populations ---- */
 
-static void compare_with_study(const char *name, const tamis_plan *plan, const tamis_coverage_options *options)
+static void compare_with_study(const char *name, const tamis_plan *plan, const tamis_study_samples *samples, int runs)
 {
     foreseen expected;
-    tamis_coverage *study;
+    tmi_coverage *study;
+    const tamis_study_options options = {.size = sizeof options, .runs = runs, .threads = 1};
     tamis_error err = {0};
     foresee(&expected, plan);
     begin_stream(); /* whatever the order of the files is */
-    if (tamis_coverage_new(&study, plan, options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    if (tmi_coverage_new(&study, plan, samples, &options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     seen *list = calloc(study->places.count, sizeof *list);
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];
@@ -262,7 +263,7 @@ static void compare_with_study(const char *name, const tamis_plan *plan, const t
     }
     compare(name, &expected, list, study->places.count);
     free(list);
-    tamis_coverage_free(study);
+    tmi_coverage_free(study);
     foreseen_clear(&expected);
 }
 
@@ -284,14 +285,12 @@ static void of_every_plan_of_the_coverage_study(void **state)
          * others */
         const bool uneven = strcmp(name, "api-cluster.yaml") == 0, large = strncmp(name, "persons", 7) == 0;
         const int runs = uneven ? test_size(16, 200) : large ? test_size(4, 100) : test_size(8, 100);
-        const tamis_coverage_options options = {.population = population,
-                                                .runs = runs,
-                                                .threads = 1,
-                                                .size = strstr(name, "-pps") ? "size" : NULL,
-                                                .response = strstr(name, "-nonresponse") ? "response" : NULL,
-                                                .drawn_by = strstr(name, "-weights") || strstr(name, "-inequality") ? drawn
-                                                                                                                    : NULL};
-        compare_with_study(name, plan, &options);
+        const tamis_study_samples samples = {.size = sizeof samples,
+                                             .population = population,
+                                             .sizes = strstr(name, "-pps") ? "size" : NULL,
+                                             .response = strstr(name, "-nonresponse") ? "response" : NULL,
+                                             .drawn_by = strstr(name, "-weights") || strstr(name, "-inequality") ? drawn : NULL};
+        compare_with_study(name, plan, &samples, runs);
         tamis_plan_free(plan);
         found++;
     }
@@ -314,9 +313,8 @@ static void of_a_sample_of_random_size(void **state)
     tamis_error err = {0};
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     compare_with_study("bernoulli", plan,
-                       &(tamis_coverage_options){.population = EXAMPLES "coverage/persons.csv",
-                                                 .runs = test_size(3, 40),
-                                                 .threads = 1});
+                       &(tamis_study_samples){.size = sizeof(tamis_study_samples), .population = EXAMPLES "coverage/persons.csv"},
+                       test_size(3, 40));
     tamis_plan_free(plan);
 }
 

@@ -26,6 +26,7 @@ static int end(void **state)
 static tamis_study_quantiles asked_of(const tamis_number *const *at, size_t count)
 {
     return (tamis_study_quantiles){
+        .size = sizeof(tamis_study_quantiles),
         .population = {.values = "uniform"},
         .rows = 300,
         .what = {.from = numbers[0], .to = numbers[1], .step = numbers[2], .at = at, .at_count = count, .epsilon = numbers[2]}};
@@ -39,7 +40,10 @@ static void studies_are_repeatable(void **state)
     tamis_study *studies[3];
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        const tamis_study_options options = {.seed = i / 2, .runs = 12, .threads = i == 1 ? 3 : 1};
+        const tamis_study_options options = {.size = sizeof(tamis_study_options),
+                                             .seed = i / 2,
+                                             .runs = 12,
+                                             .threads = i == 1 ? 3 : 1};
         assert_int_equal(tamis_study_quantile(&studies[i], &asked, &options, NULL), TAMIS_OK);
         for (tamis_study_form form = 0; form < TAMIS_STUDY_FORMS; form++) assert_non_null(tamis_study_as(studies[i], form));
     }
@@ -110,7 +114,9 @@ static void errors_are_those_of_the_methods(void **state)
     for (size_t i = 0; i < 2; i++) {
         tamis_study_quantiles asked = asked_of(at, 1);
         if (i == 1) asked.what.epsilon = large;
-        assert_int_equal(tmi_quantile_simulate(&s[i], &asked, &(tamis_study_options){.runs = 40}, NULL), TAMIS_OK);
+        assert_int_equal(tmi_quantile_simulate(&s[i], &asked,
+                                               &(tamis_study_options){.size = sizeof(tamis_study_options), .runs = 40}, NULL),
+                         TAMIS_OK);
         assert_int_equal(s[i].method_count, 7); /* one quantile: neither joint nor split */
     }
     for (size_t k = 0; k < s[0].method_count; k++) {
@@ -124,7 +130,9 @@ static void errors_are_those_of_the_methods(void **state)
     tmi_quantile_simulation_clear(&s[1]);
     tamis_study_quantiles asked = asked_of(at, 1);
     asked.what.epsilon = larger;
-    assert_int_equal(tmi_quantile_simulate(&s[0], &asked, &(tamis_study_options){.runs = 2}, NULL), TAMIS_OK);
+    assert_int_equal(tmi_quantile_simulate(&s[0], &asked, &(tamis_study_options){.size = sizeof(tamis_study_options), .runs = 2},
+                                           NULL),
+                     TAMIS_OK);
     assert_int_equal(s[0].method_count, 6); /* rho would be above 1000 */
     tmi_quantile_simulation_clear(&s[0]);
     tamis_number_free(large);
@@ -145,18 +153,22 @@ static void wrong_questions_are_named(void **state)
         int64_t runs;
         const char *word;
     } cases[] = {
-        {{.population = {.values = "magic"}, .what = asked.what}, 10, "values"},
-        {{.what = asked.what}, 10, "values"},
-        {{.population = asked.population, .rows = -1, .what = asked.what}, 10, "rows"},
-        {{.population = {.values = "uniform", .size = 10}, .rows = 11, .what = asked.what}, 10, "rows"},
+        {{.size = sizeof asked, .population = {.values = "magic"}, .what = asked.what}, 10, "values"},
+        {{.size = sizeof asked, .what = asked.what}, 10, "values"},
+        {{.size = sizeof asked, .population = asked.population, .rows = -1, .what = asked.what}, 10, "rows"},
+        {{.size = sizeof asked, .population = {.values = "uniform", .size = 10}, .rows = 11, .what = asked.what}, 10, "rows"},
         {asked, 100001, "runs"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const tamis_study_options options = {.runs = cases[i].runs};
+        const tamis_study_options options = {.size = sizeof(tamis_study_options), .runs = cases[i].runs};
         assert_int_equal(tamis_study_quantile(&study, &cases[i].asked, &options, &err), TAMIS_INVALID);
         if (!strstr(err.message, cases[i].word)) fail_msg("case %zu: %s", i, err.message);
         assert_null(study);
     }
+    asked.size = 0;
+    assert_int_equal(tamis_study_quantile(&study, &asked, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "asked: set `size`"));
+    asked.size = sizeof asked;
     asked.what.at = twice;
     asked.what.at_count = 2;
     assert_int_equal(tamis_study_quantile(&study, &asked, NULL, &err), TAMIS_INVALID);
@@ -170,7 +182,9 @@ static void wrong_questions_are_named(void **state)
     assert_int_equal(tamis_study_quantile(&study, &asked, NULL, &err), TAMIS_INVALID);
     asked = asked_of(at, 1);
     asked.what.add_remove = 1; /* smooth sensitivity is left out */
-    assert_int_equal(tamis_study_quantile(&study, &asked, &(tamis_study_options){.runs = 2}, &err), TAMIS_OK);
+    assert_int_equal(tamis_study_quantile(&study, &asked, &(tamis_study_options){.size = sizeof(tamis_study_options), .runs = 2},
+                                          &err),
+                     TAMIS_OK);
     assert_null(strstr(tamis_study_as(study, TAMIS_STUDY_CSV), "smooth"));
     tamis_study_free(study);
 }
@@ -178,7 +192,8 @@ static void wrong_questions_are_named(void **state)
 static tamis_status small_study(const tamis_study_quantiles *asked)
 {
     tamis_study *study;
-    const tamis_status status = tamis_study_quantile(&study, asked, &(tamis_study_options){.runs = 2, .threads = 1}, NULL);
+    const tamis_status status = tamis_study_quantile(
+        &study, asked, &(tamis_study_options){.size = sizeof(tamis_study_options), .runs = 2, .threads = 1}, NULL);
     tamis_study_free(study);
     return status;
 }

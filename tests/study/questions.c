@@ -167,15 +167,8 @@ static void bad_populations_are_named(void **state)
 
 /* ---- questions ---- */
 
-typedef tamis_status ask_function(tamis_study **study, const tamis_study_question *q, const tamis_number *rate,
-                                  const tamis_study_options *o, tamis_error *err);
-
-static tamis_status ask_rates(tamis_study **study, const tamis_study_question *q, const tamis_number *rate,
-                              const tamis_study_options *o, tamis_error *err)
-{
-    (void)rate;
-    return tamis_study_best_rate(study, q, o, err);
-}
+typedef tamis_status ask_function(tamis_study **study, const tamis_study_question *q, const tamis_study_options *o,
+                                  tamis_error *err);
 
 static tamis_status ask(tamis_study **study, ask_function *f, const asked *a, tamis_study_statistic statistic, const char *eps,
                         const char *delta, const char *mechanism, const char *rate, const tamis_study_options *o,
@@ -187,12 +180,14 @@ static tamis_status ask(tamis_study **study, ask_function *f, const asked *a, ta
                          eps ? number(eps) : NULL,
                          delta ? number(delta) : NULL,
                          rate ? number(rate) : NULL};
-    const tamis_study_question q = {.population = {a->values, a->column, a->size, x[0], x[1], x[2]},
+    const tamis_study_question q = {.size = sizeof q,
+                                    .population = {a->values, a->column, a->size, x[0], x[1], x[2]},
                                     .statistic = statistic,
                                     .eps = x[3],
                                     .delta = x[4],
-                                    .mechanism = mechanism};
-    const tamis_status status = f(study, &q, x[5], o, err);
+                                    .mechanism = mechanism,
+                                    .rate = x[5]};
+    const tamis_status status = f(study, &q, o, err);
     for (size_t i = 0; i < 6; i++) tamis_number_free(x[i]);
     return status;
 }
@@ -207,7 +202,8 @@ static void the_mean_never_gains(void **state)
     for (size_t i = 0; i < 5; i++) {
         tamis_study *study;
         tamis_error err;
-        assert_int_equal(ask(&study, ask_rates, &people, TAMIS_STUDY_MEAN, eps[i], NULL, NULL, NULL, NULL, &err), TAMIS_OK);
+        assert_int_equal(ask(&study, tamis_study_best_rate, &people, TAMIS_STUDY_MEAN, eps[i], NULL, NULL, NULL, NULL, &err),
+                         TAMIS_OK);
         assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_TEXT), "Take everybody"));
         assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_SVG), "Take everybody"));
         tamis_study_free(study);
@@ -217,12 +213,13 @@ static void the_mean_never_gains(void **state)
 /* Every mechanism in every setting; equal seeds give equal texts, whatever the threads. */
 static void answers_repeat(void **state)
 {
-    const tamis_study_options one = {.seed = 4, .runs = 30, .threads = 1}, three = {.seed = 4, .runs = 30, .threads = 3};
+    const tamis_study_options one = {.size = sizeof(tamis_study_options), .seed = 4, .runs = 30, .threads = 1},
+                              three = {.size = sizeof(tamis_study_options), .seed = 4, .runs = 30, .threads = 3};
     (void)state;
     for (int k = 0; k < 2; k++) {
         tamis_study *a, *b;
         tamis_error err;
-        ask_function *f = k ? ask_rates : tamis_study_gain;
+        ask_function *f = k ? tamis_study_best_rate : tamis_study_gain;
         assert_int_equal(ask(&a, f, &incomes, TAMIS_STUDY_MEDIAN, "0.1", "1e-3", NULL, NULL, &one, &err), TAMIS_OK);
         assert_int_equal(ask(&b, f, &incomes, TAMIS_STUDY_MEDIAN, "0.1", "1e-3", NULL, NULL, &three, &err), TAMIS_OK);
         for (tamis_study_form form = 0; form < TAMIS_STUDY_FORMS; form++)
@@ -239,7 +236,7 @@ static void answers_repeat(void **state)
 static void a_promise_that_is_not_kept_is_said(void **state)
 {
     static const char *const eps[] = {"1", "40"};
-    const tamis_study_options o = {.runs = 2};
+    const tamis_study_options o = {.size = sizeof(tamis_study_options), .runs = 2};
     (void)state;
     for (int k = 0; k < 2; k++) {
         tamis_study *study;
@@ -254,7 +251,7 @@ static void a_promise_that_is_not_kept_is_said(void **state)
 static void absurd_epsilons_are_answered(void **state)
 {
     static const char *const eps[] = {"1e-12", "0.001", "50", "1000"};
-    const tamis_study_options o = {.runs = 2};
+    const tamis_study_options o = {.size = sizeof(tamis_study_options), .runs = 2};
     (void)state;
     for (size_t k = 0; k < 4; k++) {
         tamis_study *study;
@@ -305,11 +302,12 @@ static void bad_questions_are_named(void **state)
         assert_null(study);
         if (!strstr(err.message, cases[i].message)) fail_msg("%s: %s", cases[i].message, err.message);
     }
-    static const tamis_study_options once = {.runs = 1};
-    assert_int_equal(ask(&study, ask_rates, &people, TAMIS_STUDY_MEAN, "1", NULL, NULL, NULL, &once, &err), TAMIS_INVALID);
+    static const tamis_study_options once = {.size = sizeof(tamis_study_options), .runs = 1};
+    assert_int_equal(ask(&study, tamis_study_best_rate, &people, TAMIS_STUDY_MEAN, "1", NULL, NULL, NULL, &once, &err),
+                     TAMIS_INVALID);
     assert_non_null(strstr(err.message, "runs:"));
-    assert_int_equal(tamis_study_gain(&study, NULL, NULL, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_study_gain(NULL, NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_gain(&study, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_gain(NULL, NULL, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_study_best_rate(NULL, NULL, NULL, &err), TAMIS_INVALID);
 }
 
@@ -321,11 +319,12 @@ static int stop_at_once(void *context, double share, int64_t rows)
 
 static void a_study_can_be_stopped(void **state)
 {
-    const tamis_study_options o = {.runs = 100, .watch = {stop_at_once, NULL}};
+    const tamis_study_options o = {.size = sizeof(tamis_study_options), .runs = 100, .watch = {stop_at_once, NULL}};
     tamis_study *study;
     tamis_error err;
     (void)state;
-    assert_int_equal(ask(&study, ask_rates, &incomes, TAMIS_STUDY_MEDIAN, "1", "1e-3", NULL, NULL, &o, &err), TAMIS_SYSTEM);
+    assert_int_equal(ask(&study, tamis_study_best_rate, &incomes, TAMIS_STUDY_MEDIAN, "1", "1e-3", NULL, NULL, &o, &err),
+                     TAMIS_SYSTEM);
     assert_string_equal(err.message, "cancelled");
     assert_int_equal(tamis_study_figure(&study, 8, &o, &err), TAMIS_SYSTEM);
     assert_int_equal(tamis_study_table(&study, &o, &err), TAMIS_SYSTEM);
@@ -334,21 +333,27 @@ static void a_study_can_be_stopped(void **state)
 
 static void without_memory_it_fails(void **state)
 {
-    const tamis_study_options o = {.runs = 2, .threads = 1};
+    const tamis_study_options o = {.size = sizeof(tamis_study_options), .runs = 2, .threads = 1};
     tamis_study *study;
     tamis_error err;
     (void)state;
     tamis_number *zero = number("0"), *one = number("1"), *tenth = number("1/10"), *thousandth = number("1/1000");
-    const tamis_study_question few = {
-        {"bimodal", NULL, 51, zero, one, NULL}, TAMIS_STUDY_MEDIAN, one, thousandth, NULL, NULL, 0, 0, NULL};
-    const tamis_study_question mean = {{NULL, NULL, 51, zero, one, tenth}, TAMIS_STUDY_MEAN, one, NULL, NULL, NULL, 0, 0, NULL};
-    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_study_gain(&study, &few, NULL, &o, &err), { assert_null(study); });
+    const tamis_study_question few = {.size = sizeof few,
+                                      .population = {"bimodal", NULL, 51, zero, one, NULL},
+                                      .statistic = TAMIS_STUDY_MEDIAN,
+                                      .eps = one,
+                                      .delta = thousandth};
+    const tamis_study_question mean = {.size = sizeof mean,
+                                       .population = {NULL, NULL, 51, zero, one, tenth},
+                                       .statistic = TAMIS_STUDY_MEAN,
+                                       .eps = one};
+    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_study_gain(&study, &few, &o, &err), { assert_null(study); });
     tamis_study_free(study);
     ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_study_best_rate(&study, &mean, &o, &err), { assert_null(study); });
     tamis_study_free(study);
     tamis_number *const all[] = {zero, one, tenth, thousandth};
     for (size_t i = 0; i < 4; i++) tamis_number_free(all[i]);
-    const tamis_study_options ten = {.runs = 10, .threads = 1};
+    const tamis_study_options ten = {.size = sizeof(tamis_study_options), .runs = 10, .threads = 1};
     ALLOCATIONS_FAIL(k_ + k_ / 3 + 1, tamis_study_figure(&study, 3, &ten, &err), { assert_null(study); });
     tamis_study_free(study);
     ALLOCATIONS_FAIL(k_ + k_ / 2 + 1, tamis_study_figure(&study, 11, &ten, &err), { assert_null(study); });
@@ -361,7 +366,7 @@ static void without_memory_it_fails(void **state)
 static void figures_have_all_forms(void **state)
 {
     static const int numbers[] = {1, 2, 3, 4, 5, 6, 9, 11, 12};
-    const tamis_study_options o = {.runs = 12};
+    const tamis_study_options o = {.size = sizeof(tamis_study_options), .runs = 12};
     tamis_study *study;
     tamis_error err;
     (void)state;
@@ -374,12 +379,14 @@ static void figures_have_all_forms(void **state)
         assert_true(strlen(tamis_study_as(study, TAMIS_STUDY_CSV)) > 60);
         tamis_study_free(study);
     }
-    const tamis_study_options few = {.runs = 9};
+    const tamis_study_options few = {.size = sizeof(tamis_study_options), .runs = 9};
     assert_int_equal(tamis_study_figure(&study, 0, &o, &err), TAMIS_INVALID);
     assert_int_equal(tamis_study_figure(&study, 14, &o, &err), TAMIS_INVALID);
     assert_int_equal(tamis_study_figure(&study, 1, &few, &err), TAMIS_INVALID);
     assert_int_equal(tamis_study_figure(NULL, 1, &o, &err), TAMIS_INVALID);
     assert_int_equal(tamis_study_table(NULL, &o, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_table(&study, &(tamis_study_options){.runs = 20}, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "options: set `size` to the size of its struct");
 }
 
 int main(void)

@@ -64,20 +64,20 @@ static tamis_plan *plan_of_steps(const char *design, const char *epsilon, const 
     return plan;
 }
 
-static tamis_coverage *study_of(const tamis_plan *plan, const char *response, const tamis_plan *drawn_by, int runs)
+static tmi_coverage *study_of(const tamis_plan *plan, const char *response, const tamis_plan *drawn_by, int runs)
 {
-    const tamis_coverage_options options = {
-        .population = file, .runs = runs, .threads = 1, .response = response, .drawn_by = drawn_by};
-    tamis_coverage *study;
+    const tamis_study_samples samples = {.size = sizeof samples, .population = file, .response = response, .drawn_by = drawn_by};
+    const tamis_study_options options = {.size = sizeof options, .runs = runs, .threads = 1};
+    tmi_coverage *study;
     tamis_error err = {0};
     uint64_t stream = 7;
     bits_from(next_bits, &stream);
-    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_coverage_new(&study, plan, &samples, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
     return study;
 }
 
 /* At least `least` numbers are reported, none of them misses more often than chance allows, whether it is withheld or not. */
-static void assert_covers(const tamis_coverage *study, size_t least)
+static void assert_covers(const tmi_coverage *study, size_t least)
 {
     assert_true(tmi_coverage_count(study) >= least);
     for (size_t i = 0; i < study->places.count; i++) {
@@ -102,9 +102,9 @@ static void consistent_margins(void **state)
 {
     (void)state;
     tamis_plan *plan = plan_of_steps(SRS, "1", "100", SUMS "postprocess: {consistent: yes, nonnegative: yes}\n");
-    tamis_coverage *study = study_of(plan, NULL, NULL, test_size(100, 2000));
+    tmi_coverage *study = study_of(plan, NULL, NULL, test_size(100, 2000));
     assert_covers(study, 19);
-    tamis_coverage_free(study);
+    tmi_coverage_free(study);
     tamis_plan_free(plan);
 }
 
@@ -112,7 +112,7 @@ static void suppressed_groups(void **state)
 {
     (void)state;
     tamis_plan *plan = plan_of_steps(SRS, "4", "100", GROUPS "postprocess: {suppress: {units_below: 20}}\n");
-    tamis_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
+    tmi_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
     assert_covers(study, 9);
     int checked = 0; /* group c has 6 rows in a sample of 300: its count, total and mean are withheld */
     for (size_t i = 0; i < study->places.count; i++) {
@@ -122,7 +122,7 @@ static void suppressed_groups(void **state)
         checked++;
     }
     assert_int_equal(checked, 3);
-    tamis_coverage_free(study);
+    tmi_coverage_free(study);
     tamis_plan_free(plan);
 }
 
@@ -138,9 +138,9 @@ static void calibrated(void **state)
                      of_h[0], of_h[1], of_s[0], of_s[1]);
         else snprintf(text, sizeof text, GROUPS "calibrate: {to: [{count: units, by: h, totals: [%d, %d]}]}\n", of_h[0], of_h[1]);
         tamis_plan *plan = plan_of_steps(SRS, "4", "100", text);
-        tamis_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
+        tmi_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
         assert_covers(study, 12);
-        tamis_coverage_free(study);
+        tmi_coverage_free(study);
         tamis_plan_free(plan);
     }
 }
@@ -153,11 +153,11 @@ static void bounds_by_stratum(void **state)
              "stratified: {by: s, within: srs, strata: {n: {population: %d, sample: 200}, o: {population: %d, sample: 150}}}",
              of_s[0], of_s[1]);
     tamis_plan *plan = plan_of_steps(design, "4", "{n: 40, o: 60}", GROUPS "  - {total: x, by: s}\n");
-    tamis_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
+    tmi_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
     assert_covers(study, 14);
     const tmi_coverage_cell *n = &study->cells[study->places.count - 2], *o = n + 1;
     assert_true(n->truth < n->unclamped && o->truth < o->unclamped && n->unclamped - n->truth > o->unclamped - o->truth);
-    tamis_coverage_free(study);
+    tmi_coverage_free(study);
     tamis_plan_free(plan);
 }
 
@@ -169,9 +169,9 @@ static void nonresponse(void **state)
     snprintf(text, sizeof text, GROUPS "  - {total: x}\ncalibrate: {to: [{count: units, by: h, totals: [%d, %d]}]}\n", of_h[0],
              of_h[1]);
     tamis_plan *plan = plan_of_steps(SRS ", nonresponse: yes", "4", "100", text);
-    tamis_coverage *study = study_of(plan, "r", NULL, test_size(20, 2000));
+    tmi_coverage *study = study_of(plan, "r", NULL, test_size(20, 2000));
     assert_covers(study, 12);
-    tamis_coverage_free(study);
+    tmi_coverage_free(study);
     tamis_plan_free(plan);
 }
 
@@ -187,9 +187,9 @@ static void weights_of_strata_and_clusters(void **state)
     tamis_plan *drawn_by = plan_of_steps(design, "4", "100", "statistics: [{mean: x}]\n");
     tamis_plan *plan = plan_of_steps("weights: {strata: s, cluster: k, population: 2400}, weight: w, max_weight: 8", "4", "100",
                                      GROUPS "postprocess: {consistent: yes}\n");
-    tamis_coverage *study = study_of(plan, NULL, drawn_by, test_size(20, 2000));
+    tmi_coverage *study = study_of(plan, NULL, drawn_by, test_size(20, 2000));
     assert_covers(study, 12);
-    tamis_coverage_free(study);
+    tmi_coverage_free(study);
     tamis_plan_free(plan);
     tamis_plan_free(drawn_by);
 }

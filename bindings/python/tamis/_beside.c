@@ -610,9 +610,7 @@ typedef struct study_call {
     asked a;
     const tamis_plan *plan, *drawn_by;
     tamis_study_options options;
-    tamis_coverage_options coverage; /* of a plan's studies */
     tamis_study *made;
-    char *text, *json, *svg; /* of studies that give their texts one by one */
 } study_call;
 
 /* Each reads its options, which fails before the lock of the interpreter is given up, and then works. */
@@ -620,7 +618,8 @@ typedef struct study_call {
 static tamis_study_question question_about(asked *a)
 {
     const char *name = text_of(a, "statistic");
-    tamis_study_question q = {.population = population_of(a),
+    tamis_study_question q = {.size = sizeof q,
+                              .population = population_of(a),
                               .statistic = !name || strcmp(name, "mean") == 0 ? TAMIS_STUDY_MEAN
                                            : strcmp(name, "total") == 0       ? TAMIS_STUDY_TOTAL
                                            : strcmp(name, "median") == 0      ? TAMIS_STUDY_MEDIAN
@@ -629,7 +628,8 @@ static tamis_study_question question_about(asked *a)
                               .delta = number_of(a, "delta"),
                               .mechanism = text_of(a, "mechanism"),
                               .groups = whole_of(a, "groups"),
-                              .step = number_of(a, "step")};
+                              .step = number_of(a, "step"),
+                              .rate = number_of(a, "rate")};
     q.at = numbers_of(&q.at_count, a, "at");
     return q;
 }
@@ -647,8 +647,7 @@ static tamis_study_question question_about(asked *a)
 static void study_gain(study_call *c)
 {
     const tamis_study_question q = question_about(&c->a);
-    const tamis_number *rate = number_of(&c->a, "rate");
-    WORK(c, tamis_study_gain(&c->made, &q, rate, &c->options, &c->a.err));
+    WORK(c, tamis_study_gain(&c->made, &q, &c->options, &c->a.err));
 }
 
 static void study_rate(study_call *c)
@@ -659,56 +658,54 @@ static void study_rate(study_call *c)
 
 static void study_allocation(study_call *c)
 {
-    const char *path = text_of(&c->a, "strata");
-    const int64_t sample = whole_of(&c->a, "sample"), least = whole_of(&c->a, "least");
-    const tamis_number *eps = number_of(&c->a, "epsilon");
-    WORK(c, tamis_study_allocation(&c->made, path, sample, least, eps, &c->a.err));
+    const tamis_study_strata strata = {.size = sizeof strata,
+                                       .path = text_of(&c->a, "strata"),
+                                       .sample = whole_of(&c->a, "sample"),
+                                       .least = whole_of(&c->a, "least"),
+                                       .eps = number_of(&c->a, "epsilon")};
+    WORK(c, tamis_study_allocation(&c->made, &strata, &c->options, &c->a.err));
 }
 
 static void study_epsilon(study_call *c)
 {
-    size_t count;
-    const char *const *errors = texts_of(&count, &c->a, "errors");
-    const tamis_number *share = number_of(&c->a, "error");
-    WORK(c, tamis_study_epsilon(&c->made, c->plan, errors, count, share, &c->options, &c->a.err));
+    tamis_study_errors errors = {.size = sizeof errors, .share = number_of(&c->a, "error")};
+    errors.list = texts_of(&errors.count, &c->a, "errors");
+    WORK(c, tamis_study_epsilon(&c->made, c->plan, &errors, &c->options, &c->a.err));
 }
 
-static void study_plan(study_call *c) { WORK(c, tamis_study_plan(&c->made, c->plan, &c->coverage, c->options.seed, &c->a.err)); }
-
-static tamis_status make_coverage(study_call *c)
+static tamis_study_samples samples_of(study_call *c)
 {
-    tamis_coverage *study = NULL;
-    tamis_status status = tamis_coverage_new(&study, c->plan, &c->coverage, &c->a.err);
-    if (status == TAMIS_OK) status = tamis_coverage_text(&c->text, study, &c->a.err);
-    if (status == TAMIS_OK) status = tamis_coverage_json(&c->json, study, &c->a.err);
-    if (status == TAMIS_OK) status = tamis_coverage_svg(&c->svg, study, &c->a.err);
-    tamis_coverage_free(study);
-    return status;
+    return (tamis_study_samples){.size = sizeof(tamis_study_samples),
+                                 .population = text_of(&c->a, "population"),
+                                 .sizes = text_of(&c->a, "size"),
+                                 .response = text_of(&c->a, "response"),
+                                 .drawn_by = c->drawn_by};
 }
 
-static void study_coverage(study_call *c) { WORK(c, make_coverage(c)); }
-
-static tamis_status make_bounds(study_call *c, const char *column)
+static void study_plan(study_call *c)
 {
-    const tamis_bounds_options options = {.population = c->coverage.population, .column = column, .watch = c->options.watch};
-    tamis_bounds_study *study = NULL;
-    tamis_status status = tamis_bounds_study_new(&study, c->plan, &options, &c->a.err);
-    if (status == TAMIS_OK) status = tamis_bounds_study_text(&c->text, study, &c->a.err);
-    if (status == TAMIS_OK) status = tamis_bounds_study_json(&c->json, study, &c->a.err);
-    if (status == TAMIS_OK) status = tamis_bounds_study_svg(&c->svg, study, &c->a.err);
-    tamis_bounds_study_free(study);
-    return status;
+    const tamis_study_samples samples = samples_of(c);
+    WORK(c, tamis_study_plan(&c->made, c->plan, &samples, &c->options, &c->a.err));
+}
+
+static void study_coverage(study_call *c)
+{
+    const tamis_study_samples samples = samples_of(c);
+    WORK(c, tamis_study_coverage(&c->made, c->plan, &samples, &c->options, &c->a.err));
 }
 
 static void study_bounds(study_call *c)
 {
-    const char *column = text_of(&c->a, "column");
-    WORK(c, make_bounds(c, column));
+    const tamis_study_ranges ranges = {.size = sizeof ranges,
+                                       .population = text_of(&c->a, "population"),
+                                       .column = text_of(&c->a, "column")};
+    WORK(c, tamis_study_bounds(&c->made, c->plan, &ranges, &c->options, &c->a.err));
 }
 
 static void study_quantile(study_call *c)
 {
-    const tamis_study_quantiles q = {.population = {.values = text_of(&c->a, "values"), .column = text_of(&c->a, "column")},
+    const tamis_study_quantiles q = {.size = sizeof q,
+                                     .population = {.values = text_of(&c->a, "values"), .column = text_of(&c->a, "column")},
                                      .rows = whole_of(&c->a, "rows"),
                                      .what = setup_of(&c->a)};
     WORK(c, tamis_study_quantile(&c->made, &q, &c->options, &c->a.err));
@@ -744,29 +741,18 @@ static PyObject *study(PyObject *module, PyObject *args)
     if (which == sizeof studies / sizeof *studies) return PyErr_Format(PyExc_ValueError, "there is no such study");
     if (studies[which].of_plan && !(c.plan = py_plan(plan))) return NULL;
     if (drawn_by != Py_None && !(c.drawn_by = py_plan(drawn_by))) return NULL;
-    c.options = (tamis_study_options){.seed = (uint64_t)whole_of(&c.a, "seed"),
+    c.options = (tamis_study_options){.size = sizeof c.options,
+                                      .seed = (uint64_t)whole_of(&c.a, "seed"),
                                       .runs = whole_of(&c.a, "runs"),
                                       .threads = (unsigned)whole_of(&c.a, "threads"),
                                       .watch = py_watch_of(&w, function)};
-    if (studies[which].of_plan)
-        c.coverage = (tamis_coverage_options){.population = text_of(&c.a, "population"),
-                                              .size = text_of(&c.a, "size"),
-                                              .response = text_of(&c.a, "response"),
-                                              .runs = c.options.runs,
-                                              .threads = c.options.threads,
-                                              .watch = c.options.watch,
-                                              .drawn_by = c.drawn_by};
     studies[which].make(&c);
     if (!PyErr_Occurred() && c.a.status != TAMIS_OK) py_fail_watched(module, &c.a.err, &w);
-    else if (!PyErr_Occurred() && c.made)
+    else if (!PyErr_Occurred())
         made = Py_BuildValue("(sszz)", tamis_study_as(c.made, TAMIS_STUDY_TEXT), tamis_study_as(c.made, TAMIS_STUDY_JSON),
                              tamis_study_as(c.made, TAMIS_STUDY_CSV), tamis_study_as(c.made, TAMIS_STUDY_SVG));
-    else if (!PyErr_Occurred()) made = Py_BuildValue("(sszz)", c.text, c.json, NULL, c.svg);
     if (made) py_watched(&w);
     tamis_study_free(c.made);
-    tamis_free(c.text);
-    tamis_free(c.json);
-    tamis_free(c.svg);
     clear(&c.a);
     return made;
 }

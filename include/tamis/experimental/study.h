@@ -56,45 +56,11 @@ TAMIS_USE tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps,
 TAMIS_USE tamis_status tamis_study_max_sampling_variance(tamis_bound *value, const tamis_number *eps, const tamis_number *f,
                                                          const tamis_number *sensitivity, tamis_error *err);
 
-/* ---- how often intervals are right ---- */
+/* ---- studies ---- */
 
-/* Coverage: samples are drawn again and again from a population that is public, by the design of a plan; each is
- * released, with noise, by the code that makes every release, and estimated without protection. How often each interval
- * covers the value of the clamped population is counted. Nothing is published and no ledger is charged.                */
-typedef struct tamis_coverage tamis_coverage;
-
-typedef struct tamis_coverage_options {
-    const char
-        *population;  /* a .csv or .parquet file with one row per unit (or up to rows_per_unit), and the columns of the plan */
-    const char *size; /* pps: the column of sizes that probabilities are proportional to; else NULL */
-    unsigned threads; /* 0: as many as the machine has, 64 at most */
-    int64_t runs;     /* 0: 2000, and 10 000 if a coverage that low has a chance below 0.01 by itself */
-    tamis_watch watch;
-    const char *response;       /* nonresponse: the column of the probabilities that a sampled unit responds; else NULL */
-    const tamis_plan *drawn_by; /* the plan whose design draws the samples; NULL: `plan`. A weight column of `plan` then holds
-                                   one over the inclusion probability */
-} tamis_coverage_options;
-
-/* Besides coverage the study reports the bias of clamping, which a release cannot: the value of the clamped population less
- * that of the population as it is.
- *
- * Needs    a plan without id; drawn by srs, systematic, bernoulli, pps, cluster or two_stage, with or without strata;
- *          0 <= runs <= 10^6.
- * Gives    a study that the caller frees with tamis_coverage_free; NULL on failure. The plan must outlive it.
- * Cost     runs * (one release + one estimate).
- * Errors   INVALID (the population contradicts the plan), REFUSED (another design), SYSTEM (cancelled), UNABLE.        */
-TAMIS_USE tamis_status tamis_coverage_new(tamis_coverage **study, const tamis_plan *plan, const tamis_coverage_options *options,
-                                          tamis_error *err);
-TAMIS_API void tamis_coverage_free(tamis_coverage *study);
-
-/* Texts, and a picture of the shares with their errors; the caller frees each with tamis_free. On failure it is NULL. */
-TAMIS_USE tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_error *err);
-TAMIS_USE tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err);
-TAMIS_USE tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err);
-
-/* ---- is it worth sampling? ---- */
-
-/* A finished study, in several forms of the same numbers. */
+/* A finished study, in several forms of the same numbers. Every study is made in one way: a function tamis_study_NAME takes
+ * what is asked (a plan, a struct, or both) and how it is to be worked out, and gives a study. Structs begin with their own
+ * size, as in the stable headers. Studies publish nothing and charge no ledger. */
 typedef struct tamis_study tamis_study;
 
 typedef enum tamis_study_form {
@@ -105,18 +71,21 @@ typedef enum tamis_study_form {
     TAMIS_STUDY_FORMS
 } tamis_study_form;
 
-/* The study in this form; NULL if it has none. Lives as long as the study. */
+/* The study in this form; NULL if it has none: a study with nothing to draw has no picture. Lives as long as the study. */
 TAMIS_API const char *tamis_study_as(const tamis_study *study, tamis_study_form form);
 TAMIS_API void tamis_study_free(tamis_study *study); /* NULL is fine */
 
-/* How a study is made. All zero: seed 0, the usual number of runs, all cores, nobody watches. Equal seeds give equal results,
- * whatever the number of threads. The seed moves simulated samples only; it has nothing to do with the noise of a release. */
+/* How a study is worked out. NULL, or zero but for the size: seed 0, the usual number of runs, all cores, nobody watches. Equal
+ * seeds give equal results, whatever the number of threads, except where real releases are made: no seed repeats their noise. */
 typedef struct tamis_study_options {
+    size_t size; /* sizeof(tamis_study_options) */
     uint64_t seed;
     int64_t runs;     /* simulated samples; 0: as many as each function says */
     unsigned threads; /* 0: as many as the machine has, 64 at most */
     tamis_watch watch;
 } tamis_study_options;
+
+/* ---- is it worth sampling? ---- */
 
 typedef enum tamis_study_statistic {
     TAMIS_STUDY_MEAN,
@@ -138,6 +107,7 @@ typedef struct tamis_study_population {
 
 /* What is asked. eps and delta are promised to everybody in the population. */
 typedef struct tamis_study_question {
+    size_t size; /* sizeof(tamis_study_question) */
     tamis_study_population population;
     tamis_study_statistic statistic;
     const tamis_number *eps, *delta; /* delta NULL: 0, which leaves the mechanisms out that need one */
@@ -149,23 +119,24 @@ typedef struct tamis_study_question {
     int64_t groups;           /* of a median or quantiles: that many groups of the population, equally large and distributed
                                  alike, between which a row may move; the error is that of one. 0 or 1: none */
     const tamis_number *step; /* of the grid of a release's mechanisms; NULL: a ten thousandth of the range */
+    const tamis_number *rate; /* of tamis_study_gain: the sampling rate; NULL: a tenth */
 } tamis_study_question;
 
 /* Every mechanism in every setting, at one sampling rate: the census, the sample when it is known who is in it (it may
  * spend eps), and the secret sample (which may spend eps_n above). The error is that of the published number: sampling and
  * noise.
  *
- * Needs    eps > 0, 0 <= delta < 1, 0 < rate <= 1, or NULL for a tenth.
+ * Needs    eps > 0, 0 <= delta < 1, 0 < rate <= 1.
  * Gives    a study that the caller frees; NULL on failure.
  * Cost     formulas; for the median `runs` (usually 1000) samples for each mechanism that looks at the data.
  * Errors   INVALID (the population, the question), SYSTEM (cancelled, memory), UNABLE.
  * Paper    gain, sections 4.2 and 4.3 (docs/papers.md#gain).                                                         */
-TAMIS_USE tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *question, const tamis_number *rate,
+TAMIS_USE tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *question,
                                         const tamis_study_options *options, tamis_error *err);
 
 /* The sampling rate with the smallest error, for the secret sample: the error at rates from 1 % to 100 % with bands of two Monte
  * Carlo standard errors, and a sentence that says what to do. A rate is recommended only if it is better than the census by more
- * than chance. Needs, gives, costs and errors as above.                                                              */
+ * than chance. Needs, gives, costs and errors as above; the question's rate is not looked at.                        */
 TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_question *question,
                                              const tamis_study_options *options, tamis_error *err);
 
@@ -175,6 +146,7 @@ TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_st
 
 /* Quantiles of imagined files. */
 typedef struct tamis_study_quantiles {
+    size_t size;                       /* sizeof(tamis_study_quantiles) */
     tamis_study_population population; /* files are simple random samples of it; its from, to and sd are not looked at */
     int64_t rows;                      /* of each file; 0: 1000, or all of a population's file */
     tamis_quantile_setup what; /* grid, at, epsilon, delta, bins ...; its method, rho, rows, max_weight are not looked at */
@@ -193,41 +165,99 @@ typedef struct tamis_study_quantiles {
 TAMIS_USE tamis_status tamis_study_quantile(tamis_study **study, const tamis_study_quantiles *asked,
                                             const tamis_study_options *options, tamis_error *err);
 
-/* Sizes of strata: the integers with the smallest error of the mean, sampling and noise, beside Neyman's, which look at sampling
- * alone. Each stratum's mean has Laplace noise; it may spend eps if it is known who was sampled, and more if the sample is
- * secret.
+/* ---- sizes of strata ---- */
+
+typedef struct tamis_study_strata {
+    size_t size;      /* sizeof(tamis_study_strata) */
+    const char *path; /* a .csv or .parquet file with the columns stratum, population, sd, from, to: public guesses */
+    int64_t sample;   /* units of all strata together */
+    int64_t least;    /* units of each stratum, or all of it */
+    const tamis_number *eps;
+} tamis_study_strata;
+
+/* The integers with the smallest error of the mean, sampling and noise, beside Neyman's, which look at sampling alone. Each
+ * stratum's mean has Laplace noise; it may spend eps if it is known who was sampled, and more if the sample is secret.
  *
- * Needs    a .csv or .parquet file with the columns stratum, population, sd, from, to: public guesses; eps > 0; `least` units
- *          of each stratum, or all of it; a sample that allows this and is at most the population.
+ * Needs    eps > 0; a sample that allows `least` and is at most the population. Nothing of the options matters but their size.
  * Gives    a study that the caller frees; NULL on failure.
  * Cost     O(sample log strata).
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_USE tamis_status tamis_study_allocation(tamis_study **study, const char *path, int64_t sample, int64_t least,
-                                              const tamis_number *eps, tamis_error *err);
+TAMIS_USE tamis_status tamis_study_allocation(tamis_study **study, const tamis_study_strata *strata,
+                                              const tamis_study_options *options, tamis_error *err);
 
 /* ---- the errors of a plan ---- */
 
+/* Standard errors that the statistics of a plan may have: some of them, or the same relative error of all. */
+typedef struct tamis_study_errors {
+    size_t size;               /* sizeof(tamis_study_errors) */
+    const char *const *list;   /* texts such as "mean income=200" or "total enroll by stype=50000" */
+    size_t count;              /* of the list */
+    const tamis_number *share; /* of every statistic, relative to its expected size; NULL: not stated */
+} tamis_study_errors;
+
 /* The smallest epsilon (or rho, where the plan counts that) that reaches stated errors, and what each halving of it costs.
- * Expected errors are those of the plan's preview: formulas, with the plan's guesses. No data are read, no ledger is charged.
+ * Expected errors are those of the plan's preview: formulas, with the plan's guesses. No data are read.
  *
- * Needs    `errors`: texts such as "mean income=200" or "total enroll by stype=50000", standard errors that a statistic of the
- *          plan may have; `share`: the same for every statistic, relative to its expected size; one of them, NULL: not said.
+ * Needs    a list or a share.
  * Gives    a study that the caller frees; NULL on failure. The answer is rounded up to three digits and reaches the errors.
  * Cost     some dozens of previews.
  * Errors   INVALID, REFUSED (as a preview), UNABLE (no epsilon up to 1000 does: the sampling error is too large), SYSTEM. */
-TAMIS_USE tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, const char *const *errors, size_t count,
-                                           const tamis_number *share, const tamis_study_options *options, tamis_error *err);
+TAMIS_USE tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, const tamis_study_errors *errors,
+                                           const tamis_study_options *options, tamis_error *err);
 
-/* How wrong every number of a plan will be: by formulas, and by releases of samples of a public population, each by the code that
- * makes every release. Without options->population the formulas alone, unless some number has none, or options->runs asks for a
- * simulation: then the population is made up from the plan's guesses, repeatably for a seed.
+/* Samples that are drawn again and again from a population that is public, by the design of a plan. Each is released, with noise,
+ * by the code that makes every release. */
+typedef struct tamis_study_samples {
+    size_t size;                /* sizeof(tamis_study_samples) */
+    const char *population;     /* a .csv or .parquet file with one row per unit (or up to rows_per_unit), and the columns of the
+                                   plan */
+    const char *sizes;          /* pps: the column of sizes that probabilities are proportional to; else NULL */
+    const char *response;       /* nonresponse: the column of the probabilities that a sampled unit responds; else NULL */
+    const tamis_plan *drawn_by; /* the plan whose design draws the samples; NULL: that of the study. A weight column of the latter
+                                   then holds one over the inclusion probability */
+} tamis_study_samples;
+
+/* How wrong every number of a plan will be: by formulas, and by releases of samples. Without a population (samples may be NULL)
+ * the formulas alone, unless some number has none, or options->runs asks for a simulation: then the population is made up from
+ * the plan's guesses, repeatably for a seed.
  *
- * Needs    as tamis_coverage_new; 300 runs if options->runs is 0.
+ * Needs    as tamis_study_coverage; 300 runs unless the options say otherwise.
  * Gives    a study that the caller frees; NULL on failure.
  * Cost     runs * (one release + one estimate).
- * Errors   as tamis_preview_new and tamis_coverage_new; REFUSED (a population cannot be made up for the design).     */
-TAMIS_USE tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const tamis_coverage_options *options,
-                                        uint64_t seed, tamis_error *err);
+ * Errors   as tamis_preview_new and tamis_study_coverage; REFUSED (a population cannot be made up for the design).    */
+TAMIS_USE tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const tamis_study_samples *samples,
+                                        const tamis_study_options *options, tamis_error *err);
+
+/* How often each interval covers the value of the clamped population, beside the interval of the same sample without protection.
+ * The study also reports the bias of clamping, which a release cannot: the value of the clamped population less that of the
+ * population as it is. No seed repeats it.
+ *
+ * Needs    a plan without id; drawn by srs, systematic, bernoulli, pps, cluster or two_stage, with or without strata; at most
+ *          10^6 runs; 0: 2000, and 10 000 if a coverage that low has a chance below 0.01 by itself.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     runs * (one release + one estimate).
+ * Errors   INVALID (the population contradicts the plan), REFUSED (another design), SYSTEM (cancelled), UNABLE.        */
+TAMIS_USE tamis_status tamis_study_coverage(tamis_study **study, const tamis_plan *plan, const tamis_study_samples *samples,
+                                            const tamis_study_options *options, tamis_error *err);
+
+typedef struct tamis_study_ranges {
+    size_t size; /* sizeof(tamis_study_ranges) */
+    const char
+        *population;    /* a .csv or .parquet file with one row per unit (or up to rows_per_unit), and the columns of the plan */
+    const char *column; /* the number to study; NULL: all that statistics of the plan add up */
+} tamis_study_ranges;
+
+/* Which range a number should have: a narrower one costs less noise and clamps more values. The noise follows from a plan with
+ * that range, the bias from a population that is public: never from the sample or the frame that a release is to protect. Tries
+ * ranges from a tenth of the plan's width to twice that.
+ *
+ * Needs    a plan without id; the population has its columns, and any number of rows: totals are scaled to the plan's population.
+ *          Of the options only the watch matters.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     for each column some 20 schedules of the plan and as many estimates of the population.
+ * Errors   INVALID (a column is missing; no number is added up), REFUSED, UNABLE, SYSTEM (cancelled).                 */
+TAMIS_USE tamis_status tamis_study_bounds(tamis_study **study, const tamis_plan *plan, const tamis_study_ranges *ranges,
+                                          const tamis_study_options *options, tamis_error *err);
 
 /* ---- the paper ---- */
 
@@ -245,35 +275,6 @@ TAMIS_USE tamis_status tamis_study_figure(tamis_study **study, int number, const
 
 /* Table 1: which statistics gain from sampling, at which epsilon. 300 runs unless the options say otherwise; no picture. */
 TAMIS_USE tamis_status tamis_study_table(tamis_study **study, const tamis_study_options *options, tamis_error *err);
-
-/* ---- which range a number should have ---- */
-
-/* A narrower range costs less noise and clamps more values. The noise follows from a plan with that range, the bias from a
- * population that is public: never from the sample or the frame that a release is to protect. Nothing is published.   */
-typedef struct tamis_bounds_study tamis_bounds_study;
-
-typedef struct tamis_bounds_options {
-    const char
-        *population;    /* a .csv or .parquet file with one row per unit (or up to rows_per_unit), and the columns of the plan */
-    const char *column; /* the number to study; NULL: all that statistics of the plan add up */
-    tamis_watch watch;
-} tamis_bounds_options;
-
-/* Tries ranges from a tenth of the plan's width to twice that.
- *
- * Needs    a plan without id; the population has its columns, and any number of rows: totals are scaled to the plan's population.
- * Gives    a study that the caller frees with tamis_bounds_study_free; NULL on failure. It may outlive the plan.
- * Cost     for each column some 20 schedules of the plan and as many estimates of the population.
- * Errors   INVALID (a column is missing; no number is added up), REFUSED, UNABLE, SYSTEM (cancelled).                 */
-TAMIS_USE tamis_status tamis_bounds_study_new(tamis_bounds_study **study, const tamis_plan *plan,
-                                              const tamis_bounds_options *options, tamis_error *err);
-TAMIS_API void tamis_bounds_study_free(tamis_bounds_study *study); /* NULL is fine */
-
-/* Texts, and a picture of the errors against the width of the range; the caller frees each with tamis_free. On failure it is
- * NULL. */
-TAMIS_USE tamis_status tamis_bounds_study_svg(char **svg, const tamis_bounds_study *study, tamis_error *err);
-TAMIS_USE tamis_status tamis_bounds_study_json(char **text, const tamis_bounds_study *study, tamis_error *err);
-TAMIS_USE tamis_status tamis_bounds_study_text(char **text, const tamis_bounds_study *study, tamis_error *err);
 
 TAMIS_END
 

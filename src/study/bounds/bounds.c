@@ -10,6 +10,7 @@
 #include <tamis/estimate.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/watch.h"
 #include "num/number.h"
 #include "plan/design_kind.h"
@@ -26,8 +27,9 @@ static const double shifts[] = {-0.25, 0.1, 0.2, 0.3, 0.4, 0.5};
 #define TOLERATED 0.5
 
 typedef struct study {
-    tamis_bounds_study *made;
-    const tamis_bounds_options *options;
+    tmi_bounds *made;
+    tamis_study_ranges ranges;
+    tamis_study_options options;
     tmi_schedule schedule;
     tamis_plan all, by; /* the plan with every value there; one whose design fits every file */
     tmi_plan_stratum everybody;
@@ -39,7 +41,7 @@ typedef struct study {
     size_t done, trials;
 } study;
 
-void tamis_bounds_study_free(tamis_bounds_study *s)
+void tmi_bounds_free(tmi_bounds *s)
 {
     if (!s) return;
     for (size_t c = 0; s->columns && c < s->column_count; c++) {
@@ -58,7 +60,7 @@ static int listen(void *context, double share, int64_t rows)
     const study *s = context;
     (void)share;
     const double all = s->trials > 0 ? (double)s->done / (double)s->trials : 0;
-    return s->options->watch.progress ? s->options->watch.progress(s->options->watch.context, all, rows) : 0;
+    return s->options.watch.progress ? s->options.watch.progress(s->options.watch.context, all, rows) : 0;
 }
 
 /* The plan of a census of it. */
@@ -265,7 +267,7 @@ static bool is_of(const tmi_plan_statistic *t, const tmi_plan_column *c) { retur
 
 static tamis_status take_columns(study *s, tamis_error *err)
 {
-    tamis_bounds_study *made = s->made;
+    tmi_bounds *made = s->made;
     const tamis_plan *plan = made->plan;
     made->columns = tmi_alloc(plan->declared_count + 1, sizeof *made->columns);
     if (!made->columns) return tmi_fail_memory(err);
@@ -273,7 +275,7 @@ static tamis_status take_columns(study *s, tamis_error *err)
         const tmi_plan_column *column = &plan->columns[i];
         tmi_bounds_column *c = &made->columns[made->column_count];
         if (!column->is_number || column->by_stratum || column->times || !tmi_population_raw(s->population, column)) continue;
-        if (s->options->column && strcmp(s->options->column, column->name) != 0) continue;
+        if (s->ranges.column && strcmp(s->ranges.column, column->name) != 0) continue;
         *c = (tmi_bounds_column){.column = column, .statistics = tmi_alloc(plan->asked_count, sizeof *c->statistics)};
         if (!c->statistics) return tmi_fail_memory(err);
         made->column_count++;
@@ -285,9 +287,9 @@ static tamis_status take_columns(study *s, tamis_error *err)
         made->column_count--;
     }
     if (made->column_count > 0) return TAMIS_OK;
-    return s->options->column
+    return s->ranges.column
                ? tmi_fail(err, TAMIS_INVALID, "column: no statistic of the plan adds up a number %s with one range",
-                          s->options->column)
+                          s->ranges.column)
                : tmi_fail(err, TAMIS_INVALID, "statistics: none of them adds up a number with one range, so no range matters");
 }
 
@@ -301,12 +303,12 @@ static tamis_status read_population(study *s, tamis_error *err)
     s->by.design.kind = &tmi_plan_kind_srs;
     s->all = *s->made->plan;
     s->all.design.nonresponse = false;
-    return tmi_population_read(&s->population, &s->all, &drawing, s->options->population, err);
+    return tmi_population_read(&s->population, &s->all, &drawing, s->ranges.population, err);
 }
 
 static tamis_status run(study *s, tamis_error *err)
 {
-    tamis_bounds_study *made = s->made;
+    tmi_bounds *made = s->made;
     tmi_sizes sizes;
     tamis_status status;
     TMI_TRY(tmi_schedule_make(&s->schedule, made->plan, NULL, err));
@@ -327,19 +329,21 @@ done:
     return status;
 }
 
-tamis_status tamis_bounds_study_new(tamis_bounds_study **advice, const tamis_plan *plan, const tamis_bounds_options *options,
-                                    tamis_error *err)
+tamis_status tmi_bounds_new(tmi_bounds **advice, const tamis_plan *plan, const tamis_study_ranges *ranges,
+                            const tamis_study_options *options, tamis_error *err)
 {
-    if (!advice) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
+    study s = {0};
     *advice = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
-    if (!options || !options->population) return tmi_fail(err, TAMIS_INVALID, "population: NULL");
-    study s = {.options = options, .made = tmi_alloc(1, sizeof *s.made)};
+    if (tmi_options_take(&s.ranges, sizeof s.ranges, ranges, "ranges", err) != TAMIS_OK) return TAMIS_INVALID;
+    if (tmi_options_take(&s.options, sizeof s.options, options, "options", err) != TAMIS_OK) return TAMIS_INVALID;
+    if (!s.ranges.population) return tmi_fail(err, TAMIS_INVALID, "population: NULL");
+    s.made = tmi_alloc(1, sizeof *s.made);
     if (!s.made) return tmi_fail_memory(err);
     s.made->plan = tmi_plan_hold(plan);
     const tamis_status status = run(&s, err);
     if (status == TAMIS_OK) *advice = s.made;
-    else tamis_bounds_study_free(s.made);
+    else tmi_bounds_free(s.made);
     tmi_sample_room_free(s.room);
     tmi_population_free(s.population);
     tmi_schedule_clear(&s.schedule);

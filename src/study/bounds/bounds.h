@@ -35,11 +35,16 @@ typedef struct tmi_bounds_column {
     size_t trial_count, best;
 } tmi_bounds_column;
 
-struct tamis_bounds_study {
+typedef struct tmi_bounds {
     const tamis_plan *plan;
     int64_t population;
     tmi_bounds_column *columns;
     size_t column_count;
-};
+} tmi_bounds;
+
+/* Tries ranges, as tamis_study_bounds; NULL on failure. It may outlive the plan. */
+tamis_status tmi_bounds_new(tmi_bounds **bounds, const tamis_plan *plan, const tamis_study_ranges *ranges,
+                            const tamis_study_options *options, tamis_error *err);
+void tmi_bounds_free(tmi_bounds *bounds);
 
 #endif

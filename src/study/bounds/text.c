@@ -8,15 +8,9 @@
 #include "base/table.h"
 #include "report/results.h"
 #include "study/bounds/bounds.h"
+#include "study/report.h"
 
 #define WORTH 0.01 /* lower by less is no advice */
-
-static tamis_status check(char **text, const tamis_bounds_study *study, const char *what, tamis_error *err)
-{
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", what);
-    *text = NULL;
-    return study ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "study: NULL");
-}
 
 /* By which part the errors of a column's statistics are lower than under the plan's range, in the geometric mean. */
 static double gain_of(const tmi_bounds_trial *t) { return 1 - t->error; }
@@ -48,7 +42,7 @@ static size_t first_to_gain(const tmi_bounds_column *c)
     return best;
 }
 
-static void write_sentence(tmi_text *text, const tamis_bounds_study *s, const tmi_bounds_column *c)
+static void write_sentence(tmi_text *text, const tmi_bounds *s, const tmi_bounds_column *c)
 {
     const tmi_bounds_trial *now = &c->trials[0], *best = &c->trials[c->best];
     tmi_text words;
@@ -149,37 +143,32 @@ static void add_column(tmi_text_table *table, const tmi_bounds_column *c)
     }
 }
 
-tamis_status tamis_bounds_study_text(char **text, const tamis_bounds_study *study, tamis_error *err)
+static void write_text(tmi_text *text, const tmi_bounds *study)
 {
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     static const char *const heading[COLUMNS] = {"", "from", "to", "noise", "bias", "error", ""};
-    tamis_status status = check(text, study, "text", err);
-    tmi_text bytes;
     tmi_text_table table;
-    if (status != TAMIS_OK) return status;
-    tmi_text_init(&bytes);
-    tmi_text_format(&bytes, "%s: which ranges its numbers should have\na public population of %lld, clamped\n\n",
+    tmi_text_format(text, "%s: which ranges its numbers should have\na public population of %lld, clamped\n\n",
                     study->plan->survey, (long long)study->population);
-    for (size_t c = 0; c < study->column_count; c++) write_sentence(&bytes, study, &study->columns[c]);
-    tmi_text_put(&bytes, "\n");
+    for (size_t c = 0; c < study->column_count; c++) write_sentence(text, study, &study->columns[c]);
+    tmi_text_put(text, "\n");
     tmi_table_init(&table, COLUMNS, align);
     tmi_table_row(&table, heading);
     for (size_t c = 0; c < study->column_count; c++) add_column(&table, &study->columns[c]);
-    tmi_table_write(&bytes, &table);
-    if (table.failed) bytes.failed = true;
+    tmi_table_write(text, &table);
+    if (table.failed) text->failed = true;
     tmi_table_clear(&table);
     tmi_text_wrap(
-        &bytes, "", "",
+        text, "", "",
         "Parts of the present error of the column's statistics; the error is noise, sampling error and bias together. A bias is "
         "too large if it is above half of the standard error beside it, unless it is now. Nothing was published and no ledger "
         "was "
         "charged: the population is public. A range must not be chosen by looking at the data that are to be protected.");
-    return tmi_text_take(text, &bytes, err);
 }
 
 /* ---- JSON ---- */
 
-static void put_trial(tmi_json_out *out, const tamis_bounds_study *s, const tmi_bounds_column *c, size_t t)
+static void put_trial(tmi_json_out *out, const tmi_bounds *s, const tmi_bounds_column *c, size_t t)
 {
     const tmi_bounds_trial *trial = &c->trials[t];
     tmi_json_open(out, '{');
@@ -203,14 +192,10 @@ static void put_trial(tmi_json_out *out, const tamis_bounds_study *s, const tmi_
     tmi_json_close(out, '}');
 }
 
-tamis_status tamis_bounds_study_json(char **text, const tamis_bounds_study *study, tamis_error *err)
+static void write_json(tmi_text *json, const tmi_bounds *study)
 {
-    tamis_status status = check(text, study, "text", err);
-    tmi_text json;
     tmi_json_out out;
-    if (status != TAMIS_OK) return status;
-    tmi_text_init(&json);
-    tmi_json_out_init(&out, &json, true);
+    tmi_json_out_init(&out, json, true);
     tmi_json_open(&out, '{');
     tmi_json_add_integer(&out, "tamis", 1);
     tmi_json_add_string(&out, "survey", study->plan->survey);
@@ -234,8 +219,39 @@ tamis_status tamis_bounds_study_json(char **text, const tamis_bounds_study *stud
     }
     tmi_json_close(&out, ']');
     tmi_json_close(&out, '}');
-    tmi_text_put(&json, "\n");
-    return tmi_text_take(text, &json, err);
+    tmi_text_put(json, "\n");
+}
+
+/* ---- CSV ---- */
+
+/* One row per statistic under each range that was tried. */
+static const char *const sheet_columns[] = {"column", "from", "to", "advised", "statistic", "noise_sd", "bias", "error_lower_by"};
+
+static void fill_sheet(tmi_sheet *sheet, const tmi_bounds *study)
+{
+    for (size_t i = 0; i < study->column_count; i++) {
+        const tmi_bounds_column *c = &study->columns[i];
+        const size_t advised = is_advised(c) ? c->best : 0;
+        for (size_t t = 0; t < c->trial_count; t++) {
+            const tmi_bounds_trial *trial = &c->trials[t];
+            for (size_t k = 0; trial->possible && k < c->statistic_count; k++) {
+                const tmi_bounds_effect *e = &trial->effects[k];
+                tmi_text title;
+                tmi_text_init(&title);
+                tmi_statistic_title(&title, study->plan, c->statistics[k]);
+                tmi_sheet_words(sheet, c->column->name);
+                tmi_sheet_number(sheet, trial->from);
+                tmi_sheet_number(sheet, trial->to);
+                tmi_sheet_number(sheet, t == advised);
+                tmi_sheet_words(sheet, title.failed ? "" : title.bytes);
+                tmi_sheet_number(sheet, e->noise_sd);
+                tmi_sheet_number(sheet, e->bias);
+                tmi_sheet_number(sheet, 1 - e->error_part);
+                sheet->failed = sheet->failed || title.failed;
+                tmi_text_clear(&title);
+            }
+        }
+    }
 }
 
 /* ---- a picture ---- */
@@ -273,15 +289,13 @@ static tamis_plot_curve curve_of(double *x, double *y, const tmi_bounds_column *
 }
 
 /* Of one column its noise, its bias and the whole error; of several the whole errors, of as many as can be told apart. */
-tamis_status tamis_bounds_study_svg(char **svg, const tamis_bounds_study *study, tamis_error *err)
+static tamis_status write_svg(char **svg, const tmi_bounds *study, tamis_error *err)
 {
     static of_trial *const parts[] = {whole_of, noise_of, bias_of};
     static const char *const names[] = {"error", "noise", "bias"};
-    tamis_status status = check(svg, study, "svg", err);
     tamis_plot_curve curves[TAMIS_PLOT_CURVES];
     double points[2 * TAMIS_PLOT_CURVES][TMI_MAX_TRIALS];
     char title[160];
-    if (status != TAMIS_OK) return status;
     const bool one = study->column_count == 1;
     size_t count = one ? 3 : study->column_count;
     if (count > TAMIS_PLOT_CURVES) count = TAMIS_PLOT_CURVES;
@@ -299,4 +313,33 @@ tamis_status tamis_bounds_study_svg(char **svg, const tamis_bounds_study *study,
                              .curves = curves,
                              .curve_count = count};
     return tamis_plot_svg(svg, &plot, err);
+}
+
+/* ---- all of it ---- */
+
+tamis_status tamis_study_bounds(tamis_study **study, const tamis_plan *plan, const tamis_study_ranges *ranges,
+                                const tamis_study_options *options, tamis_error *err)
+{
+    tmi_bounds *bounds = NULL;
+    tmi_sheet sheet;
+    tmi_text text, json, csv;
+    char *svg = NULL;
+    tamis_status status;
+    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
+    *study = NULL;
+    tmi_sheet_init(&sheet, sheet_columns, sizeof sheet_columns / sizeof *sheet_columns);
+    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
+    TMI_TRY(tmi_bounds_new(&bounds, plan, ranges, options, err));
+    write_text(&text, bounds);
+    write_json(&json, bounds);
+    fill_sheet(&sheet, bounds);
+    tmi_sheet_csv(&csv, &sheet);
+    TMI_TRY(write_svg(&svg, bounds, err));
+    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+
+done:
+    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
+    tmi_sheet_clear(&sheet);
+    tmi_bounds_free(bounds);
+    return status;
 }

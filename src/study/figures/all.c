@@ -3,15 +3,16 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "study/figures/figure.h"
 
-static tamis_status begin(tmi_figure *f, const tamis_study_options *o, int64_t usual, tamis_error *err)
+static tamis_status begin(tmi_figure *f, const tamis_study_options *options, int64_t usual, tamis_error *err)
 {
-    *f = (tmi_figure){.seed = o ? o->seed : 0,
-                      .runs = o && o->runs ? o->runs : usual,
-                      .threads = o ? o->threads : 0,
-                      .watch = tmi_watch_of(o ? &o->watch : NULL)};
+    tamis_study_options o;
+    const tamis_status status = tmi_options_take(&o, sizeof o, options, "options", err);
+    if (status != TAMIS_OK) return status;
+    *f = (tmi_figure){.seed = o.seed, .runs = o.runs ? o.runs : usual, .threads = o.threads, .watch = tmi_watch_of(&o.watch)};
     if (f->runs < 10 || f->runs > 1000000) return tmi_fail(err, TAMIS_INVALID, "runs: must be between 10 and 1000000");
     return TAMIS_OK;
 }

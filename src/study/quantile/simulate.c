@@ -189,14 +189,14 @@ static tamis_status set_up(tmi_quantile_simulation *s, const tamis_study_options
     s->count = what->at_count;
     if (s->count > TAMIS_STUDY_QUANTILES)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "at: at most %d quantiles in a study", TAMIS_STUDY_QUANTILES));
-    s->runs = options && options->runs > 0 ? options->runs : USUAL_RUNS;
+    s->runs = options->runs > 0 ? options->runs : USUAL_RUNS;
     if (s->runs > MOST_RUNS) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "runs: must be at most %d", MOST_RUNS));
     s->rows = 1;
     TMI_TRY(make_quantile(&quantile, s, TAMIS_QUANTILE_INVERSE, err)); /* checks what is asked */
     tmi_term twice = tmi_mul(&e, what->epsilon, what->epsilon);
     TMI_TRY(tmi_exact_copy(&s->rho, &e, tmi_div(&e, twice, tmi_int(&e, 2))));
     s->step = tmi_number_nearest(what->step);
-    TMI_TRY(make_population(s, options ? options->seed : 0, err));
+    TMI_TRY(make_population(s, options->seed, err));
     TMI_TRY(choose_methods(s, err));
     s->truths = tmi_alloc(s->count, sizeof *s->truths);
     s->errors = tmi_alloc((s->method_count + 1) * (s->count + 1), sizeof *s->errors);
@@ -215,15 +215,15 @@ done:
 tamis_status tmi_quantile_simulate(tmi_quantile_simulation *s, const tamis_study_quantiles *asked,
                                    const tamis_study_options *options, tamis_error *err)
 {
-    simulation c = {.s = s, .seed = options ? options->seed : 0};
+    simulation c = {.s = s, .seed = options->seed};
     tamis_status status;
     *s = (tmi_quantile_simulation){.asked = asked};
     TMI_TRY(set_up(s, options, err));
     const size_t runs = (size_t)s->runs;
     c.sizes = tmi_alloc((s->method_count + 1) * s->count * runs, sizeof *c.sizes);
     if (!c.sizes) TMI_TRY(tmi_fail_memory(err));
-    const tmi_watch watch = tmi_watch_of(options ? &options->watch : NULL);
-    const tmi_crowd crowd = {.threads = options ? options->threads : 0,
+    const tmi_watch watch = tmi_watch_of(&options->watch);
+    const tmi_crowd crowd = {.threads = options->threads,
                              .items = runs,
                              .item = one_run,
                              .open = open_room,

@@ -4,6 +4,7 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "num/number.h"
 #include "study/quantile/quantile.h"
@@ -227,11 +228,15 @@ done:
 tamis_status tamis_study_quantile(tamis_study **study, const tamis_study_quantiles *asked, const tamis_study_options *options,
                                   tamis_error *err)
 {
+    tamis_study_quantiles given;
+    tamis_study_options how;
     tmi_quantile_simulation s;
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     if (!asked) return tmi_fail(err, TAMIS_INVALID, "asked: NULL");
-    tamis_status status = tmi_quantile_simulate(&s, asked, options, err);
+    if (tmi_options_take(&given, sizeof given, asked, "asked", err) != TAMIS_OK) return TAMIS_INVALID;
+    if (tmi_options_take(&how, sizeof how, options, "options", err) != TAMIS_OK) return TAMIS_INVALID;
+    tamis_status status = tmi_quantile_simulate(&s, &given, &how, err);
     if (status == TAMIS_OK) status = tmi_quantile_study_write(study, &s, err);
     tmi_quantile_simulation_clear(&s);
     return status;
