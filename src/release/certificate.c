@@ -95,6 +95,7 @@ static void put_sampling(tmi_json_out *out, const tmi_schedule *schedule)
         tmi_json_put_null(out);
         tmi_add_exact(out, "step", s->step);
         tmi_json_add_integer(out, "largest_point", s->most);
+        if (s->most_of_unit > 0) tmi_json_add_integer(out, "largest_sum_of_unit", s->most_of_unit);
     } else {
         tmi_json_open(out, '[');
         for (size_t h = 0; h < s->strata; h++) tmi_put_exact(out, s->weight[h]);
