@@ -213,11 +213,10 @@ export function build(app) {
         button('Answer', () => answerTo(a), {class: 'small', 'aria-label': `Answer: ${a.assumed}`}))))]);
 
     /* advice */
-    const advice = (p?.statistics ?? []).filter(s => s.helps_most && s.changes?.length).flatMap(s => {
-      const best = s.changes.find(c => c.change === s.helps_most);
-      const free = s.changes.find(c => c.change === 'half_the_range' && c !== best && c.error_lower_by > 0.02);
-      return [best, free].filter(c => c && c.error_lower_by > 0.005).map(c => ({s, c}));
-    }).sort((a, b) => b.c.error_lower_by - a.c.error_lower_by).slice(0, 6);
+    /* the largest gains first, and not only one kind of change */
+    const many = new Map(), advice = (p?.statistics ?? []).flatMap(s => (s.changes ?? []).map(c => ({s, c}))).filter(x => x.c.error_lower_by > 0.02)
+      .sort((a, b) => b.c.error_lower_by - a.c.error_lower_by)
+      .filter(({c}) => many.set(c.change, (many.get(c.change) ?? 0) + 1).get(c.change) <= 2).slice(0, 8);
     helps.hidden = !advice.length;
     rows(help, advice, x => `${x.s.number}:${x.c.change}:${x.c.epsilon ?? ''}`, () => {
       const name = el('th', {scope: 'row'}), words = el('td'), act = el('td', {class: 'act'});

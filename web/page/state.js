@@ -327,7 +327,7 @@ export class App {
   remember(text, preview) {
     this.known.delete(text);
     this.known.set(text, preview);
-    if (this.known.size > 40) this.known.delete(this.known.keys().next().value);
+    if (this.known.size > 40) this.known.delete(String(this.known.keys().next().value));
   }
 
   /** A preview of this plan with changes, and the text of it; not in the lane, so that nothing overtakes it.
