@@ -78,7 +78,7 @@ export function build(app) {
   const more = button('One line per number', () => { all = !all; update(); }, {class: 'link', 'aria-pressed': 'false'});
   const asTable = button('as a table', () => { table = !table; update(); }, {class: 'link', 'aria-pressed': 'false'});
   const key = el('p', {class: 'help'}, el('span', {class: 'swatch sampling', 'aria-hidden': 'true'}), ' sampling, which no budget changes  ',
-    el('span', {class: 'swatch noise', 'aria-hidden': 'true'}), ' added by the noise. Lines: 16.5 % (E from there) and 33.3 % (F). ', more, ' · ', asTable);
+    el('span', {class: 'swatch noise', 'aria-hidden': 'true'}), ' added by the noise. Lines: 16.5 % (E from there) and 33.3 % (F); a share is judged by the width of its interval. ', more, ' · ', asTable);
   const stale = el('p', {class: 'note'});
   const assumed = el('section', {class: 'part'});
 
@@ -106,7 +106,10 @@ export function build(app) {
     el('table', {}, el('caption', {class: 'hidden'}, 'What would lower the errors'), el('thead', {class: 'hidden'}, el('tr', {}, el('th', {scope: 'col'}, 'Statistic'), el('th', {scope: 'col'}, 'Change'), el('th', {scope: 'col'}, 'Try it'))), help));
 
   /** @param {any} s @param {any} c */
-  function wordsOf(s, c) {
+  const wordsOf = (s, c) => changeWords(s, c).replace(/ %/g, '\u00a0%');
+
+  /** @param {any} s @param {any} c */
+  function changeWords(s, c) {
     const lower = c.shown?.error_lower_by ? `: error ${c.shown.error_lower_by} lower` : '';
     const eps = c.shown?.epsilon ?? c.epsilon, rho = c.shown?.rho ?? c.rho;
     const amount = rho !== undefined ? `rho ${rho}` : `epsilon ${eps}`;

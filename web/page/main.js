@@ -46,6 +46,8 @@ function go() {
     }
   }
   update();
+  const link = $('steps').querySelector('[aria-current]'), bar = $('steps').parentElement;
+  if (link && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = link.offsetParent.offsetLeft + link.parentElement.offsetLeft - bar.clientWidth / 3;
 }
 
 /** What is beside a step's name. @param {string} name @param {ReturnType<typeof marks>} all */
