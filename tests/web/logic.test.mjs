@@ -61,7 +61,7 @@ test('every key has a step', () => {
   assert.equal(t.stepOf('/privacy/unit'), 'protected');
   assert.equal(t.stepOf('/calibrate/to'), 'design');
   assert.equal(t.stepOf('/postprocess'), 'plan');
-  const marks = t.marks({errors: [{message: 'columns.x: expected the key from', key: 'columns.x'}, {message: 'wrong', key: 'design'}], tree: {statistics: [{}]}});
+  const marks = t.marks({errors: [{message: 'columns.x: expected the key from', key: 'columns.x'}, {message: 'wrong', key: 'design'}], tree: {statistics: [{}], budget: {}}});
   assert.deepEqual(marks.columns, {missing: 1, wrong: 0});
   assert.deepEqual(marks.design, {missing: 0, wrong: 1});
   assert.deepEqual(marks.statistics, {missing: 0, wrong: 0});

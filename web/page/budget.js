@@ -2,9 +2,9 @@
 
 import {call, Refusal} from './api.js';
 import {box, button, card, draw, el, id, props, put, rows} from './dom.js';
-import {Form, short} from './form.js';
+import {Form} from './form.js';
 import {bar, groupName, meaningOf, picture, quality, worstOf} from './show.js';
-import {at, pointer, stepOf} from './text.js';
+import {at, isMissing, marks, pointer, STEPS} from './text.js';
 
 const STOPS = ['0.1', '0.15', '0.2', '0.3', '0.5', '0.7', '1', '1.5', '2', '3', '5', '7', '10'];
 const LARGE = 3; /* from this epsilon on a sentence says what it means */
@@ -118,6 +118,7 @@ export function build(app) {
     case 'delta': return `a delta of ${c.shown?.delta ?? '1e-6'}${lower}`;
     case 'secret_sample': return `if nobody outside knows who was sampled (${amount} then)${lower}`;
     case 'half_the_range': return `half the range of ${rangeColumn(s) ?? 'the column'}, which clamps values${lower}; no cost in privacy`;
+    case 'half_the_groups': return `groups taken together in pairs${lower}; no cost in privacy`;
     default: return c.change.replace(/_/g, ' ') + lower;
     }
   }
@@ -163,7 +164,7 @@ export function build(app) {
   const besides = card('Beside each other', beside);
   const spent = el('p', {});
   const budgetField = form.field({path: () => (at(app.tree, '/budget/rho') !== undefined ? '/budget/rho' : '/budget/epsilon'), kind: 'number', size: 6,
-    label: 'All releases of this survey together may ever spend', help: 'Decide it once, from what people were promised. The first release fixes it.'});
+    label: 'All releases of this survey together may ever spend', need: true, help: 'Decide it once, from what people were promised. The first release fixes it.'});
   const account = card('The account', budgetField, spent);
 
   const left = el('div', {class: 'main-column'}, lossBox, stale, lines, plain, key, assumed, helps);
@@ -253,13 +254,10 @@ export function build(app) {
   }
 
   function whatIsMissing() {
-    const errors = app.draft?.errors ?? [];
-    if (!errors.length) return '';
-    return [el('strong', {}, 'No forecast yet. '), 'First: ', errors.slice(0, 4).map((e, i) => {
-      const path = e.key ? '/' + e.key.split(/[.[]/)[0] : '';
-      const step = e.key?.startsWith('privacy.') ? stepOf('/privacy/' + e.key.slice(8)) : stepOf(path);
-      return [i ? '; ' : '', el('a', {href: '#' + step}, e.key ?? 'the plan'), ' ', short(e)];
-    }), errors.length > 4 ? ' …' : '.'];
+    const all = marks(app.draft), open = STEPS.filter(s => s.name !== 'budget' && s.name !== 'plan' && (all[s.name].missing || all[s.name].wrong));
+    const own = app.errorsOf('budget').filter(e => !isMissing(e)), rest = app.errorsOf('plan');
+    return [el('strong', {}, 'No forecast yet. '), open.length ? ['First: ', open.map((s, i) => [i ? ', ' : '', el('a', {href: '#' + s.name}, s.title)]), '. '] : '',
+      own.map(e => e.message).join('; '), rest.length ? [' ', el('a', {href: '#plan'}, 'Errors of the plan')] : ''];
   }
 
   /** @param {any} a */

@@ -2,7 +2,7 @@
  * everything else follows from the text. */
 
 import {call, Refusal} from './api.js';
-import {at, History, inLines, isMissing, parts, pathOfKey, stepOf, unquoted} from './text.js';
+import {at, History, inLines, parts, pathOfKey, stepOf, unquoted} from './text.js';
 
 const KEPT = 'tamis-plan';
 const LANE = 'tab-' + Math.random().toString(36).slice(2, 10);
@@ -271,8 +271,6 @@ export class App {
   errorsOf(step) {
     return (this.draft?.errors ?? []).filter(e => stepOf(pathOfKey(e.key, this.draft.tree)) === step);
   }
-
-  get missing() { return (this.draft?.errors ?? []).filter(isMissing); }
 
   /* ---- what to expect: the latest text wins ---- */
 
