@@ -47,8 +47,8 @@ const cli_command cli_command_serve = {
     .purpose = "a page in the browser: plan a survey, release it, see its account",
     .about =
         "Serves a page for one person on this computer: from a data file to a plan, its expected errors and its promise, to a "
-        "release and the account. What the page shows is computed by tamis; it reads no row of the data before a release "
-        "has been charged, and shows none at all. Plans are ordinary files, which the other commands read too.\n\n"
+        "release and the account. What the page shows is computed by tamis; no value of the data is read before a release "
+        "has been charged, and none is shown at all. Plans are ordinary files, which the other commands read too.\n\n"
         "The server listens at 127.0.0.1 only and answers only to the address that it prints, which contains a secret for "
         "this run: whoever has it can do what you can do in FOLDER. Nothing outside of FOLDER is read or written, also if a plan "
         "names it, unless --also allows it. Plans whose source runs a command are refused. From another computer, use "

@@ -101,8 +101,8 @@ await on('from a CSV file to a verified release, by mouse', schools, async ({pag
   const detail = page.locator('.detail');
   await page.getByRole('button', {name: 'api00: Enter a range'}).click();
   for (const [label, value] of [['from', '200'], ['to', '1000'], ['mean', '650'], ['standard deviation', '130']]) await detail.getByLabel(label, {exact: true}).fill(value);
-  await detail.getByLabel('From where is this?').fill('technical manual of the index');
-  await detail.getByLabel('From where is this?').press('Tab');
+  await detail.getByLabel('Note: from where is this?').fill('technical manual of the index');
+  await detail.getByLabel('Note: from where is this?').press('Tab');
   await h.settled(page);
   await page.getByRole('button', {name: /^awards: /}).click();
   await detail.getByLabel('The values that the file may have').fill('Yes\nNo');

@@ -210,7 +210,12 @@ export function build(app) {
     props(asTable, {'aria-pressed': String(table)});
     plain.hidden = !table || !p;
     if (table && p) put(plain, numbersTable(p));
-    const list2 = p?.assumed ?? [];
+    /** @type {any[]} */ const list2 = [];
+    for (const a of p?.assumed ?? []) {
+      const same = list2.find(x => JSON.stringify(x.columns ?? []) === JSON.stringify(a.columns ?? []));
+      if (same) same.assumed += '; ' + a.assumed;
+      else list2.push({...a});
+    }
     assumed.hidden = !list2.length;
     if (list2.length) draw(assumed, list2, () => [el('h2', {}, 'What had to be assumed'), el('p', {class: 'help'}, 'A bar is hatched where its size is only assumed. Guesses from last year or another survey make the forecast mean something; a wrong one costs accuracy, never privacy.'),
       el('ul', {class: 'plain'}, list2.map(a => el('li', {}, el('span', {}, a.columns?.length ? el('strong', {}, a.columns.slice(0, 6).join(', '), ': ') : null, a.assumed, ' '),

@@ -176,7 +176,7 @@ export function build(app) {
       const list = t.split(/[\s,;]+/).filter(x => x).map(x => number(x));
       return list.length ? list : null;
     }});
-    const from = el('div', {class: 'field'}, el('label', {for: note.id}, 'From where is this?'), note, el('span', {class: 'help'}, 'Kept as a comment in the plan: an auditor asks for it.'));
+    const from = el('div', {class: 'field'}, el('label', {for: note.id}, 'Note: from where is this?'), note, el('span', {class: 'help'}, 'Kept as a comment in the plan: an auditor asks for it. Labels of codes are noted here too.'));
     /** @type {any} */ let own;
     if (kind === 'number') {
       const guess = (key, text, help) => form.field({path: path(name, 'typical', key), kind: 'number', label: text, size: 7, help, read: v => {
