@@ -272,6 +272,9 @@ ROWS = [
         "R: figure 8", least_ratio=50),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", 10, False, "import opendp", "startup opendp"),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", None, False, "/bin/true", "startup true"),
+    Row("page", "page: start of the server to its first screen", "page first screen", milliseconds, "ms", 200, False, "the bar", None, 200),
+    *(Row("page", f"page: live preview, {name}, median", f"page preview {name}", milliseconds, "ms", bar, False, "the bar", None, bar)
+      for name, bar in (("api", 100), ("schools", 100), ("households", 300), ("municipalities", 300), ("incomes", 300))),
     Row("startup", "tamis check of the schools", "check", milliseconds, "ms", 50, False, "the bar", None, 50),
     *(row for source in ("CSV", "CSV in memory", "Parquet", "PostgreSQL") for row in (
         Row("units", f"release of 10^6 rows of {source}, three for each id, processor", f"units release of ids, {source}", seconds, "s", None,
@@ -292,4 +295,7 @@ ROWS = [
             False, "the bar", None, 0.1))),
     *(Row("python", f"release of 10^5 cells into {name}", f"python: 10^5 cells into {name}", seconds, "s", 0.5, False, "the bar", None, 0.5)
       for name in ("polars", "pandas")),
+    Row("r", "R: what it adds to a release of the demo", "r: added to a release of the demo", milliseconds_in_all, "ms", 10, False,
+        "the library's part", "r: the library's part of it"),
+    Row("r", "release of 10^5 cells into a data frame of R", "r: 10^5 cells into a data frame", seconds, "s", 0.5, False, "the bar", None, 0.5),
 ]

@@ -1,4 +1,5 @@
 /* tamis serve: the page. The server itself is in web/, and is built where libmicrohttpd is there. */
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "cli.h"
@@ -29,8 +30,8 @@ static int run(const cli_call *call)
         .quiet = call->quiet,
         .also = cli_value(call, "also"),
         .example = cli_find_shared(example, EXAMPLE) ? example : NULL,
-#ifdef CLI_ASSETS
-        .assets = cli_value(call, "assets"),
+#ifdef CLI_ASSETS /* of test builds only: the help of all builds is the same */
+        .assets = getenv("TAMIS_SERVE_ASSETS"),
 #endif
     };
     return web_serve(&options);
@@ -46,8 +47,8 @@ const cli_command cli_command_serve = {
     .purpose = "a page in the browser: plan a survey, release it, see its account",
     .about =
         "Serves a page for one person on this computer: from a data file to a plan, its expected errors and its promise, to a "
-        "release and the account. What the page shows is computed by tamis; it reads no row of the data before a release "
-        "has been charged, and shows none at all. Plans are ordinary files, which the other commands read too.\n\n"
+        "release and the account. What the page shows is computed by tamis; no value of the data is read before a release "
+        "has been charged, and none is shown at all. Plans are ordinary files, which the other commands read too.\n\n"
         "The server listens at 127.0.0.1 only and answers only to the address that it prints, which contains a secret for "
         "this run: whoever has it can do what you can do in FOLDER. Nothing outside of FOLDER is read or written, also if a plan "
         "names it, unless --also allows it. Plans whose source runs a command are refused. From another computer, use "
@@ -61,11 +62,8 @@ const cli_command cli_command_serve = {
                 {"no-open", .help = "do not open a browser"},
                 {"also", "PATH", .files = CLI_ANY_FILES,
                  .help = "a further file or folder that plans may name, such as /data/survey; several are separated by colons"},
-#ifdef CLI_ASSETS
-                {"assets", "DIR", .files = CLI_FOLDERS, .help = "take the page from this folder (test builds only)"},
-#endif
                 {0}},
     .examples = {{"tamis serve", "the page of this folder"},
-                 {"tamis serve surveys --read-only --port 8700", "to look only, at a port that is known"}},
+                 {"tamis serve . --read-only --no-open", "to look only; the address is printed"}},
     .run = run,
 };

@@ -93,10 +93,11 @@ static web_entry for_page(web_server *server, const char *method, const char *ur
 {
     const char *name = strcmp(url, "/") == 0 ? "index.html" : url + 1;
     const bool get = strcmp(method, "GET") == 0;
-    (void)server;
     if (strncmp(url, "/view/", 6) == 0)
         return get ? (web_entry){.ticket = url + 6}
                    : refuse(MHD_HTTP_METHOD_NOT_ALLOWED, "request", "a view is asked for by GET");
+    if (server->options->assets && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(name) && name[0] != '.')
+        return (web_entry){.asset = name};
     for (const web_asset *asset = web_assets; asset->name; asset++)
         if (strcmp(asset->name, name) == 0)
             return get ? (web_entry){.asset = asset->name}

@@ -309,7 +309,7 @@ void web_route_epsilon(web_request *r)
 {
     const json_t *list = json_object_get(r->in, "errors");
     const char *errors[WANTED_ERRORS];
-    const tamis_study_options options = {.watch = web_watch(r), .threads = 1};
+    const tamis_study_options options = {.size = sizeof options, .watch = web_watch(r), .threads = 1};
     tamis_number *share = NULL;
     tamis_plan *plan = NULL;
     tamis_study *study = NULL;
@@ -326,7 +326,8 @@ void web_route_epsilon(web_request *r)
     if (!web_flag(r, "svg", &svg) || !web_number(r, "share", &share)) return;
     if (!share && count == 0) web_refuse(r, WEB_WRONG, "request", "share: expected a share such as \"0.165\", or errors");
     else if (web_plan(r, &plan)) {
-        if (tamis_study_epsilon(&study, plan, errors, count, share, &options, &err) != TAMIS_OK) web_failed(r, &err);
+        const tamis_study_errors wanted = {.size = sizeof wanted, .list = errors, .count = count, .share = share};
+        if (tamis_study_epsilon(&study, plan, &wanted, &options, &err) != TAMIS_OK) web_failed(r, &err);
         else {
             web_put(&out, "{\"study\": ");
             web_put(&out, tamis_study_as(study, TAMIS_STUDY_JSON));

@@ -36,7 +36,9 @@ static void *work(void *context)
 {
     web_queue *queue = context;
     for (web_request *r; (r = next(queue));) {
-        if (atomic_load(&r->server->ending)) web_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", "the server is ending");
+        /* what became of a release is said to the end */
+        if (atomic_load(&r->server->ending) && r->route->run != web_route_job)
+            web_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", "the server is ending");
         else r->route->run(r);
         if (!r->answered) web_refuse(r, MHD_HTTP_INTERNAL_SERVER_ERROR, "system", "internal error");
         pthread_mutex_lock(&queue->lock);

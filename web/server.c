@@ -21,7 +21,8 @@
 #define BODY_SECONDS 30.0 /* for the body of one */
 #define IDLE_SECONDS 10   /* between two requests of a connection, and between two pieces of one */
 #define END_AFTER (8 * 3600.0)
-#define LAST_WORDS 1.0 /* how long a page can still ask what became of a release */
+#define SEND_SECONDS 60.0
+#define LAST_WORDS 1 /* seconds for which a page can still ask what became of a release */
 #define HEAD_BYTES ((size_t)64 << 10)
 #define LONGEST_WAIT 250000000L /* nanoseconds between two looks at slow clients */
 
@@ -123,7 +124,7 @@ static enum MHD_Result send_answer(web_request *r)
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(r->answer.length, r->answer.bytes, free);
     if (response) r->answer = (web_text){0};
     if (response) add_headers(response, "application/json", page_policy);
-    set_deadline(r->connection, r->server, 0);
+    set_deadline(r->connection, r->server, SEND_SECONDS);
     return send_response(r->connection, r->status, response);
 }
 
@@ -355,7 +356,8 @@ static bool take_also(web_server *server, const char *list)
     return true;
 }
 
-/* Bound to this computer alone. The names by which we may be called follow from the port, and are there before the first request. */
+/* Bound to this computer alone. The names by which we may be called follow from the port, and are there before the first
+ * request. */
 static int listen_here(web_server *server)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};
@@ -499,6 +501,7 @@ int web_serve(const web_options *options)
     MHD_socket listening = server->daemon ? MHD_quiesce_daemon(server->daemon) : MHD_INVALID_SOCKET;
     if (listening != MHD_INVALID_SOCKET) close(listening);
     const int released = web_jobs_end(server);
+    if (released != TAMIS_OK) sleep(LAST_WORDS);
     for (size_t i = 0; i < WEB_QUEUES; i++) web_queue_end(&server->queues[i]);
     if (server->daemon) MHD_stop_daemon(server->daemon);
     web_jobs_free(server);

@@ -120,7 +120,15 @@ export const STEPS = ['data', 'design', 'protected', 'statistics', 'columns', 'b
 /** @param {any} page @param {string} name @param {boolean} [whole] */
 export async function picture(page, name, whole = true) {
   mkdirSync(pictures, {recursive: true});
-  await page.screenshot({path: join(pictures, name + '.png'), fullPage: whole});
+  const {width, height} = page.viewportSize();
+  if (whole) {
+    /* what sticks to the edges of the window is drawn where it belongs in a window that has room for all */
+    const all = await page.evaluate(() => document.documentElement.scrollHeight);
+    await page.setViewportSize({width, height: Math.max(height, Math.min(all, 6000))});
+    await page.waitForTimeout(50);
+  }
+  await page.screenshot({path: join(pictures, name + '.png')});
+  await page.setViewportSize({width, height});
 }
 
 let failed = 0, number = 0;

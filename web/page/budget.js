@@ -1,9 +1,8 @@
 /* How exact, and how private: the wanted errors, the slider, what helps, alternatives beside each other. */
 
 import {call, Refusal} from './api.js';
-import {box, button, card, el, id, props, put, rows} from './dom.js';
+import {box, button, card, draw, el, id, props, put, rows} from './dom.js';
 import {Form, short} from './form.js';
-import {isYes} from './questions.js';
 import {bar, groupName, meaningOf, picture, quality, worstOf} from './show.js';
 import {at, pointer, stepOf} from './text.js';
 
@@ -16,7 +15,7 @@ export function build(app) {
   /** @type {{name: string, changes: any[], preview: any, tree: any, words: string}[]} */
   let tried = [];
   let all = false, table = false;
-  let found = '', ahead = '';
+  let ahead = '';
 
   /* ---- the loss ---- */
   const slider = el('input', {type: 'range', min: 0, max: STOPS.length - 1, step: 1, id: id(), 'aria-label': 'Privacy loss, from more private to more exact'});
@@ -59,7 +58,6 @@ export function build(app) {
     try {
       const {study, svg} = await call('epsilon', {file: app.file, text: app.text, share: hundredth(share), svg: true});
       const key = study.rho !== undefined ? 'rho' : 'epsilon', value = String(study.shown?.[key] ?? study[key]);
-      found = value;
       await app.edit([{path: '/privacy/' + key, value}]);
       put(answer, `${key} ${value} is the smallest at which every CV is expected to be below ${share} %. It is in the plan now.`,
         svg ? el('details', {}, el('summary', {}, 'Picture: errors and epsilon'), picture(svg, 'Expected errors at several values of epsilon')) : '');
@@ -210,9 +208,9 @@ export function build(app) {
     if (table && p) put(plain, numbersTable(p));
     const list2 = p?.assumed ?? [];
     assumed.hidden = !list2.length;
-    if (list2.length) put(assumed, el('h2', {}, 'What had to be assumed'), el('p', {class: 'help'}, 'A bar is hatched where its size is only assumed. Guesses from last year or another survey make the forecast mean something; a wrong one costs accuracy, never privacy.'),
-      el('ul', {class: 'plain'}, list2.map(a => el('li', {}, el('span', {}, a.assumed, ' '),
-        button('Answer', () => answerTo(a), {class: 'small', 'aria-label': `Answer: ${a.assumed}`})))));
+    if (list2.length) draw(assumed, list2, () => [el('h2', {}, 'What had to be assumed'), el('p', {class: 'help'}, 'A bar is hatched where its size is only assumed. Guesses from last year or another survey make the forecast mean something; a wrong one costs accuracy, never privacy.'),
+      el('ul', {class: 'plain'}, list2.map(a => el('li', {}, el('span', {}, a.columns?.length ? el('strong', {}, a.columns.slice(0, 6).join(', '), ': ') : null, a.assumed, ' '),
+        button('Answer', () => answerTo(a), {class: 'small', 'aria-label': `Answer: ${a.assumed}`}))))]);
 
     /* advice */
     const advice = (p?.statistics ?? []).filter(s => s.helps_most && s.changes?.length).flatMap(s => {
@@ -238,11 +236,11 @@ export function build(app) {
 
     /* the promise */
     put(promises.querySelector('h2'), p?.shown?.sample ? `What it promises at ${p.shown.sample}` : 'What it promises');
-    put(promise, promiseOf(p, unit));
+    draw(promise, [p?.shown, p?.guarantee?.outsider_reason], () => promiseOf(p, unit));
 
     /* beside each other */
     besides.hidden = !p;
-    if (p) put(beside, compareTable(p));
+    if (p) draw(beside, [p.shown, p.statistics.map(s => [s.words, worstOf(s).shown]), tried.map(t => [t.name, t.words])], () => compareTable(p));
 
     /* account */
     const s = p?.shown;
@@ -327,7 +325,7 @@ export function build(app) {
     }
   }
 
-  return {root, update, enter: () => { found = ''; }};
+  return {root, update};
 }
 
 /** @param {string} text */
@@ -339,5 +337,3 @@ export function hundredth(text) {
   const digits = whole.padStart(3, '0');
   return `${digits.slice(0, -2).replace(/^0+(?=\d)/, '')}.${digits.slice(-2)}${rest}`;
 }
-
-export {isYes};

@@ -129,7 +129,8 @@ export function build(app) {
     const uses = el('td'), more = button('More', () => show(name === open ? '' : name), {class: 'small'});
     const flag = el('span', {class: 'no'}, ' to fill in');
     const cell = t => el('td', {}, t);
-    return Object.assign(el('tr', {}, el('th', {scope: 'row'}, el('label', {class: 'inline'}, box, el('span', {}, name)), label), cell(kind), el('td', {}, fill, flag), cell(missing), uses, cell(more)), {update(c) {
+    const row = el('tr', {}, el('th', {scope: 'row'}, el('label', {class: 'inline'}, box, el('span', {}, name)), label), cell(kind), el('td', {}, fill, flag), cell(missing), uses, cell(more));
+    return Object.assign(row, {update(c) {
       now = c;
       box.checked = chosen.has(name);
       put(label, c.label && c.label !== name ? c.label : '');
@@ -149,7 +150,7 @@ export function build(app) {
       more.hidden = !c.used || c.stratum;
       more.setAttribute('aria-expanded', String(open === name));
       more.setAttribute('aria-label', `More about ${name}`);
-      this.classList.toggle('open', open === name);
+      row.classList.toggle('open', open === name);
     }});
   }
 

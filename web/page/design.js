@@ -1,7 +1,7 @@
 /* How the sample was drawn: questions that lead to a design. */
 
 import {call} from './api.js';
-import {box, button, choices, el, id, put, rows} from './dom.js';
+import {box, button, choices, draw, el, id, put, rows} from './dom.js';
 import {columnOptions, Form} from './form.js';
 import {strataOf} from './lists.js';
 import {answersOf, designOf, FIELDS, IN_STRATA, readDesign} from './questions.js';
@@ -191,11 +191,13 @@ export function build(app) {
 
     /* what the library calls it */
     const p = app.preview, errors = app.errorsOf('design');
-    if (!d) put(words, 'Answer the first question: the others follow.');
-    else if (errors.length) put(words, el('strong', {}, 'Still to do: '), errors.slice(0, 4).map(e => e.message).join('; '));
+    if (!d) draw(words, 'none', () => 'Answer the first question: the others follow.');
+    else if (errors.length) draw(words, errors, () => [el('strong', {}, 'Still to do: '), errors.slice(0, 4).map(e => e.message).join('; ')]);
     else {
       const said = p && app.draft?.ok ? p.shown?.design : null;
-      put(words, el('p', {}, el('strong', {}, said ?? 'The design is complete.')), el('p', {}, 'Sizes, strata and groups are known to everybody and are not protected.'), explain(d.strata ? 'stratified' : d.kind));
+      const more = explain(d.strata ? 'stratified' : d.kind);
+      draw(words, [said, more], () => [el('p', {}, el('strong', {}, said ?? 'The design is complete.')), el('p', {}, 'Sizes, strata and groups are known to everybody and are not protected.'),
+        more && el('details', {}, el('summary', {}, 'What sampling adds to privacy here'), el('p', {}, more.what), el('p', {}, 'Outsiders: ', more.amplification))]);
     }
     words.className = errors.length ? 'note warn' : 'note';
   }
@@ -208,7 +210,7 @@ export function build(app) {
       text = null;
       call('explain', {topic}).then(x => { text = x; update(); }, () => { /* it stays unsaid */ });
     }
-    return text ? el('details', {}, el('summary', {}, 'What sampling adds to privacy here'), el('p', {}, text.what), el('p', {}, 'Outsiders: ', text.amplification)) : null;
+    return text;
   }
 
   return {root, update};

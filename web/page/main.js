@@ -60,8 +60,10 @@ function mark(name, all) {
   return {sign: '✓', words: 'complete'};
 }
 
+/** @type {ReturnType<typeof marks>} */ let all;
+
 function steps() {
-  const all = marks(app.draft);
+  all = marks(app.draft);
   rows($('steps'), STEPS, s => s.name, s => {
     const sign = el('span', {class: 'sign', 'aria-hidden': 'true'}), words = el('span', {class: 'hidden'});
     const link = el('a', {href: '#' + s.name}, sign, el('span', {}, s.title), words);
@@ -80,11 +82,11 @@ function facts() {
   if (!app.open) return put($('facts'), el('span', {class: 'quiet'}, 'No plan yet. No data were read.'));
   const p = app.preview, list = [];
   const design = p?.shown?.design;
-  const sizes = design && /[\d,]+ of [\d,]+/.exec(design);
+  const sizes = design && /\d[\d,]*( out)? of \d[\d,]*\d/.exec(design);
   const unit = app.tree?.privacy?.unit;
-  if (sizes) list.push(el('span', {}, sizes[0], unit && unit !== 'FILL_IN' ? ` (${unit})` : ''));
+  if (sizes) list.push(el('span', {}, sizes[0], ''));
   else if (design) list.push(el('span', {}, design.split(':')[0]));
-  if (p?.shown?.would_spend) list.push(el('span', {}, p.shown.would_spend, app.budgetWords?.(p) ?? ''));
+  if (p?.shown?.would_spend) list.push(el('span', {}, p.shown.would_spend));
   const worst = p && widest(p);
   if (worst) list.push(el('span', {}, p.shown?.numbers ? `${p.shown.numbers} numbers, ` : '', 'least exact: CV ', worst.shown.cv));
   const missing = app.missing.length;
@@ -122,7 +124,7 @@ function tell(text) {
   clearTimeout(hide);
   put($('message'), text ? [el('span', {}, text), button('Close', () => app.say(''), {class: 'small quiet'})] : '');
   $('message').classList.toggle('open', text !== '');
-  if (text) hide = window.setTimeout(() => app.say(''), 6000 + 60 * text.length);
+  if (text) hide = window.setTimeout(() => app.say(''), 4000 + 50 * text.length);
 }
 
 app.on(update);

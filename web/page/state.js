@@ -31,6 +31,7 @@ export class App {
     /** @type {{hash: string | null, text: string | null} | null} */ this.conflict = null;
     /** @type {any} */ this.job = null;
     this.message = '';
+    /** @type {string | null} a column to show, for the screen of the columns */ this.wanted = null;
     /** @type {History | null} */ this.history = null;
     /** @type {(() => void)[]} */ this.listeners = [];
     /** @type {{changes: Change[] | ((tree: any) => Change[]), place: string | null, done: ((ok: boolean) => void)[]}[]} */ this.queue = [];
@@ -347,7 +348,7 @@ export class App {
 /** The value of a section that was empty, from what was set in it. @param {any} tree @param {Change[]} list @param {string} path */
 function plain(tree, list, path) {
   if (Array.isArray(tree)) return list.filter(c => c.path === path + '/-').map(c => c.value);
-  return Object.fromEntries(list.filter(c => c.path.startsWith(path + '/') && parts(c.path).length === parts(path).length + 1).map(c => [parts(c.path).pop(), c.value]));
+  return Object.fromEntries(list.filter(c => c.path.startsWith(path + '/') && parts(c.path).length === parts(path).length + 1).map(c => [String(parts(c.path).pop()), c.value]));
 }
 
 /** Whether a value of the tree, in which everything is text, is what would be set. @param {any} old @param {any} value */

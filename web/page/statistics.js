@@ -18,6 +18,7 @@ const empty = () => ({kind: 'count', column: '', being: [], to: [], toColumn: ''
 export function build(app) {
   let f = empty();
   let shape = '', tried = '';
+  /** @type {any} */ let p = null;
   /** @type {any} */ let trial = null;
 
   const kind = el('select', {id: id(), 'aria-label': 'Kind of statistic', on: {change: () => {
@@ -161,7 +162,7 @@ export function build(app) {
 
   function update() {
     const items = Array.isArray(app.tree?.statistics) ? app.tree.statistics : [];
-    const p = app.preview && app.draft?.ok ? app.preview : null;
+    p = app.preview && app.draft?.ok ? app.preview : null;
     put(title, p?.shown?.numbers ? `Statistics: ${p.shown.numbers} numbers` : 'Statistics');
     none.hidden = items.length > 0;
     table.hidden = !items.length;

@@ -82,6 +82,8 @@ export function marks(draft) {
     if (isMissing(error)) step.missing++;
     else step.wrong++;
   }
+  const statistics = draft?.tree?.statistics;
+  if (draft && !result.statistics.missing && !(Array.isArray(statistics) && statistics.length)) result.statistics.missing = 1;
   return result;
 }
 

@@ -24,7 +24,17 @@ class Statistic:
         return dict(self.parts)
 
 
-def _statistic(kind: str, of: Any, *, by: By | None = None, where: Condition | None = None, budget_share: Amount | None = None,
+_KEYS = ("by", "where", "budget_share", "confidence", "deff", "label", "shrink", "method", "interval", "line", "at", "cuts")
+
+
+def _statistic(kind: str, of: Any, **more: Any) -> Statistic:
+    for name in more:
+        if name not in _KEYS:
+            raise TypeError(f"{kind}() got an unexpected keyword argument {name!r}; statistics take {', '.join(_KEYS[:9])}")
+    return _made(kind, of, **more)
+
+
+def _made(kind: str, of: Any, *, by: By | None = None, where: Condition | None = None, budget_share: Amount | None = None,
                confidence: Amount | None = None, deff: Amount | None = None, label: str | None = None, shrink: str | None = None,
                method: str | None = None, interval: str | None = None, line: Amount | None = None,
                at: Sequence[Amount] | None = None, cuts: Sequence[Amount] | None = None) -> Statistic:

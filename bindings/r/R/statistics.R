@@ -96,6 +96,12 @@ statistics_of <- function(kind, targets, by, where, share, confidence, ..., keys
   structure(class = "tamis_statistics", lapply(targets, function(target) c(stats::setNames(list(target), kind), shared)))
 }
 
+# A share is of those who meet a condition; of a column alone it would be of nothing.
+condition_only <- function(target) {
+  if (is.list(target)) return(target)
+  fail(paste0("x: expected a condition, such as ~", target, " == \"a\"; stat_table(~", target, ") counts all its values"))
+}
+
 stat_count <- function(by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("count", list("units"), by, where, share, confidence, ...)
 stat_total <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
@@ -103,7 +109,7 @@ stat_total <- function(x, by = NULL, where = NULL, share = NULL, confidence = NU
 stat_mean <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("mean", targets_of(x, "x"), by, where, share, confidence, ...)
 stat_share <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
-  statistics_of("share", targets_of(x, "x"), by, where, share, confidence, ...)
+  statistics_of("share", lapply(targets_of(x, "x"), condition_only), by, where, share, confidence, ...)
 stat_ratio <- function(of, to, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("ratio", list(list(of = one_target(of, "of"), to = one_target(to, "to"))), by, where, share, confidence, ...)
 stat_table <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
@@ -154,7 +160,11 @@ stat_contrast <- function(of, over, weights, by = NULL, where = NULL, share = NU
 # All statistics of a call, one after the other; a list of statistics is a block.
 block_of <- function(...) {
   made <- list()
-  for (part in list(...)) {
+  parts <- list(...)
+  strange <- setdiff(names(parts), "")
+  if ("na.rm" %in% strange) fail("na.rm: missing values are always left out, so there is no such argument")
+  if (length(strange) > 0) fail(paste0(strange[[1]], ": there is no such argument"))
+  for (part in parts) {
     if (is.list(part) && !is.object(part) && is.null(names(part)) && length(part) > 0) made <- c(made, do.call(block_of, part))
     else if (inherits(part, "tamis_statistics")) made <- c(made, unclass(part))
     else if (is.list(part) && !is.null(names(part))) made <- c(made, list(plan_value(part, "statistics")))

@@ -62,6 +62,7 @@ tamis_plan <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL) {
   if (inherits(survey, c("survey.design", "svyrep.design", "twophase", "twophase2")))
     fail("make a tamis_survey() of it: bounds, a ledger and a budget are needed")
   if (!inherits(survey, "tamis_survey")) fail("expected a tamis_survey() or a plan")
+  if (is.null(epsilon) && is.null(rho)) fail("epsilon: how much may this spend? For example epsilon = 1; or rho =")
   keys <- survey$plan
   keys$privacy <- c(keys$privacy, given(epsilon = plan_value(epsilon, "epsilon"), delta = plan_value(delta, "delta"),
                                         rho = plan_value(rho, "rho")))
@@ -139,6 +140,7 @@ tamis_release <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL,
   about <- trimws(call_tamis(r_text, made, "notice"))
   remarks <- strsplit(call_tamis(r_text, made, "remarks"), "\n", fixed = TRUE)[[1]]
   repeated <- attr(release, "repeated")
+  if (any(grepl("rows in memory were not read", remarks, fixed = TRUE))) about <- ""  # says it all, with the way on
   for (text in c(about, remarks)) if (nzchar(text)) if (repeated) warn(text, "tamis_repeated_release") else notice(text)
   release
 }
@@ -182,3 +184,10 @@ tamis_table <- function(x, design, epsilon = NULL, ..., where = NULL, confidence
   tamis_release(design, stat_table(x, where = where, confidence = confidence), epsilon = epsilon, ...)
 tamis_quantile <- function(x, design, p, by = NULL, epsilon = NULL, ..., where = NULL, confidence = NULL)
   tamis_release(design, stat_quantile(x, p, by, where, confidence = confidence), epsilon = epsilon, ...)
+
+# Whoever is used to the package survey.
+instead <- function(name) function(x, design, ...)
+  fail(paste0("a tamis_survey is released, for a part of its budget: ", name, "(x, design, epsilon = 1)"))
+svytotal.tamis_survey <- instead("tamis_total")
+svymean.tamis_survey <- instead("tamis_mean")
+svyquantile.tamis_survey <- instead("tamis_quantile")

@@ -422,6 +422,22 @@ test("what a first user gets wrong is named", {
   invalid(stat_total(~log(income)), "x: expected columns of the data or conditions")
   invalid(stat_total(~income, where = "income >= 1"), "such as ~age >= 16")
   invalid(survey_of(columns = list(income = c(0, NA))), "columns.income: expected two numbers")
+  invalid(tamis_total(~income, s), "epsilon: how much may this spend? For example epsilon = 1")
+  invalid(tamis_mean(~income, s, epsilon = 1, na.rm = TRUE), "na.rm: missing values are always left out")
+  invalid(tamis_mean(~income, s, epsilon = 1, weights = 1), "weights: there is no such argument")
+  invalid(stat_share(~region), 'x: expected a condition, such as ~region == "a"; stat_table(~region) counts all its values')
+  invalid(tamis_explain("epsilon"), "there is no topic epsilon; without a topic, all are listed")
+  expect(!any(grepl("--all", capture.output(print(tamis_check(s, block, epsilon = 1))), fixed = TRUE)))
+})
+test("a repeat from memory warns once, with the way on", {
+  s <- survey_of()
+  quiet(tamis_release(s, stat_total(~income), epsilon = 1))
+  said <- character()
+  withCallingHandlers(tamis_release(s, stat_total(~income), epsilon = 1), warning = function(w) {
+    said <<- c(said, conditionMessage(w))
+    invokeRestart("muffleWarning")
+  })
+  expect(length(said) == 1 && grepl("the rows in memory were not read. To pay for numbers from them: again = TRUE", said, fixed = TRUE))
 })
 test("a number that was not released is printed with the reason", {
   r <- quiet(tamis_release(survey_of(), stat_total(~income), epsilon = 1))

@@ -193,18 +193,18 @@ typedef struct tmi_table {
  *
  * (without the blank): the key and the SHA-256 of the unit's canonical text in lower-case hexadecimal digits; the points and
  * codes of the row, those of tmi_is_given in the order of tmi_layout (engine/core/cells.h), in decimal digits, a missing one
- * empty; and 1 for the first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the same
- * to every sum, so it does not matter which of them is the first.
+ * empty; and 1 for the first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the
+ * same to every sum, so it does not matter which of them is the first.
  *
- * For any key, the rows that a unit keeps depend only on the key and on that unit's rows: changing, adding or removing another
- * unit does not affect them. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
+ * For any key, the rows that a unit keeps depend only on the key and on that unit's rows: changing, adding or removing
+ * another unit does not affect them. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
  * rows_per_unit rows. The key is drawn before any row is read, so a guarantee that holds for every key holds. Without a key
  * the order would favour some contents; with it each row of a unit has the same chance. All engines keep the same rows.
  *
- * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the rows of
- * a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a unit add up to
- * at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do this says so in
- * `check` (tmi_bounds_units). */
+ * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the
+ * rows of a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a
+ * unit add up to at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do
+ * this says so in `check` (tmi_bounds_units). */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
