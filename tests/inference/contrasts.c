@@ -5,8 +5,10 @@
 #include <math.h>
 
 #include "inference/contrast_noise.h"
+#include "inference/error_term.h"
 #include "num/law/noise.h"
 #include "schedule/standard_errors.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/inference/survey_file.h"
 
 #define STATISTICS \
@@ -144,6 +146,32 @@ static void quotients_need_a_denominator(void **state)
     scene_end(&c);
 }
 
+/* Any allocation may fail: the plan, its schedule, the results. */
+static void memory_may_be_short(void **state)
+{
+    (void)state;
+    static const char statistics[] = "  - {difference: {mean: x, between: {g: [a, b]}}}\n"
+                                     "  - {difference: {share: {x: {to: 17}}, minus: {share: {x: {from: 22}}}}, by: g}\n"
+                                     "  - {quotient: {total: y, between: {g: [a, b]}}}\n";
+    for (size_t d = 0; d < sizeof designs / sizeof *designs; d++) {
+        scene c;
+        tmi_error_source source;
+        scene_begin(&c, survey_plan(designs[d], "epsilon: 30", SURVEY_X, statistics));
+        survey_count(&c);
+        scene_read(&c);
+        EVERY_ALLOCATION_FAILS(tmi_read_contrasts(&c.results, &c.inference, NULL), {});
+        for (size_t m = 0; m < c.s.measurement_count; m++) {
+            tmi_error_term term;
+            if (!tmi_method_of(c.s.measurements[m].marginal.weighting)) continue;
+            EVERY_ALLOCATION_FAILS(tmi_error_source_make(&source, &c.inference, &c.s.measurements[m], NULL), {});
+            EVERY_ALLOCATION_FAILS(tmi_error_term_make(&term, &source, 0, NULL), {});
+            tmi_error_term_clear(&term);
+            tmi_error_source_clear(&source);
+        }
+        scene_end(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +179,7 @@ int main(void)
         cmocka_unit_test(weights_scale_everything),
         cmocka_unit_test(intervals_without_noise_are_the_usual_ones),
         cmocka_unit_test(quotients_need_a_denominator),
+        cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }
