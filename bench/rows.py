@@ -272,6 +272,9 @@ ROWS = [
         "R: figure 8", least_ratio=50),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", 10, False, "import opendp", "startup opendp"),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", None, False, "/bin/true", "startup true"),
+    Row("page", "page: start of the server to its first screen", "page first screen", milliseconds, "ms", 200, False, "the bar", None, 200),
+    *(Row("page", f"page: live preview, {name}, median", f"page preview {name}", milliseconds, "ms", bar, False, "the bar", None, bar)
+      for name, bar in (("api", 100), ("schools", 100), ("households", 300), ("municipalities", 300), ("incomes", 300))),
     Row("startup", "tamis check of the schools", "check", milliseconds, "ms", 50, False, "the bar", None, 50),
     *(row for source in ("CSV", "CSV in memory", "Parquet", "PostgreSQL") for row in (
         Row("units", f"release of 10^6 rows of {source}, three for each id, processor", f"units release of ids, {source}", seconds, "s", None,

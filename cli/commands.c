@@ -5,15 +5,29 @@
 
 extern const cli_command cli_command_init, cli_command_demo, cli_command_check, cli_command_release, cli_command_estimate,
     cli_command_noise, cli_command_draw, cli_command_compute, cli_command_privacy, cli_command_explain, cli_command_ledger,
-    cli_command_verify, cli_command_key, cli_command_study, cli_command_randomize, cli_command_tally, cli_command_quantile;
+    cli_command_verify, cli_command_key, cli_command_study, cli_command_randomize, cli_command_tally, cli_command_quantile,
+    cli_command_serve;
 
 const cli_command *const cli_commands[] = {
-    &cli_command_demo,      &cli_command_init,     &cli_command_check,
-    &cli_command_release,   &cli_command_estimate, &cli_command_verify,
-    &cli_command_ledger,    &cli_command_key,      &cli_command_quantile,
-    &cli_command_noise,     &cli_command_explain,  &cli_command_draw,
-    &cli_command_randomize, &cli_command_tally,    &cli_command_privacy,
-    &cli_command_study,     &cli_command_compute,  NULL,
+    &cli_command_demo,
+    &cli_command_serve,
+    &cli_command_init,
+    &cli_command_check,
+    &cli_command_release,
+    &cli_command_estimate,
+    &cli_command_verify,
+    &cli_command_ledger,
+    &cli_command_key,
+    &cli_command_quantile,
+    &cli_command_noise,
+    &cli_command_explain,
+    &cli_command_draw,
+    &cli_command_randomize,
+    &cli_command_tally,
+    &cli_command_privacy,
+    &cli_command_study,
+    &cli_command_compute,
+    NULL,
 };
 
 const cli_argument cli_common_options[] = {

@@ -29,6 +29,7 @@
 #include <tamis/experimental/sensitivity.h>
 #include <tamis/experimental/setting.h>
 #include <tamis/experimental/smooth.h>
+#include <tamis/experimental/sql.h>
 #include <tamis/experimental/statistic.h>
 #include <tamis/experimental/study.h>
 #include <tamis/experimental/survey.h>

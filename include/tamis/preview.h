@@ -20,6 +20,7 @@ typedef struct tamis_preview_options {
     tamis_watch watch;
     const char *root; /* no file outside of this folder is opened; NULL: anywhere. tamis_plan_read_with has the same for what
                          reading a plan opens */
+    const char *const *also; /* as in tamis_plan_options */
 } tamis_preview_options;
 
 /* Needs    a plan; no file of its source is opened. options may be NULL.

@@ -8,11 +8,6 @@
 #include "engine/core/cells.h"
 #include "engine/files/source.h"
 
-struct tamis_reply {
-    char *text; /* NULL: no answer yet */
-    bool failed;
-};
-
 void tamis_reply_set(tamis_reply *reply, const char *text)
 {
     if (!reply || !text) return;
@@ -428,6 +423,7 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
     tamis_status status;
     (void)watch;
     TMI_TRY(tmi_layout_init(&c.layout, request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&c.layout, "a caller's engine", err));
     begin(&c, "check");
     put_tables(&c.out, &c.layout, true);
     TMI_TRY(ask(&c, engine->state, err));
@@ -449,6 +445,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     (void)watch;
     tmi_answers_clear(answers, request);
     TMI_TRY(tmi_layout_init(&c.layout, request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&c.layout, "a caller's engine", err));
     begin(&c, "sums");
     put_tables(&c.out, &c.layout, false);
     TMI_TRY(ask(&c, engine->state, err));

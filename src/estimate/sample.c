@@ -316,7 +316,8 @@ static tamis_status check_numbers(tmi_sample *s, tmi_engine *engine, const tmi_c
 
 static void take_plan_columns(tmi_columns *columns, const tamis_plan *plan)
 {
-    for (size_t i = 0; i < plan->asked_count; i++) {
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        if (tmi_is_of_curve(plan, i)) continue; /* of a column that is read already */
         const tmi_plan_statistic *s = &plan->statistics[i];
         tmi_columns_take(columns, s->column);
         tmi_columns_take(columns, s->second);

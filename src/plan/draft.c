@@ -112,7 +112,7 @@ tamis_status tamis_draft_json(char **json, const char *name, const char *bytes, 
     tmi_text_init(&text);
     tmi_text_init(&path);
     tamis_status status;
-    TMI_TRY(tmi_plan_root(options, name, &reader.root, err));
+    TMI_TRY(tmi_plan_allowed_of(options, name, &reader.places, err));
     const tamis_status read = tmi_yaml_read_partly(&root, name, bytes, length, &syntax);
     if (read != TAMIS_OK && read != TAMIS_INVALID) TMI_TRY(tmi_fail_as(err, &syntax));
     if (read == TAMIS_OK) TMI_TRY(tmi_plan_of(&plan, &reader, root, err));

@@ -96,6 +96,10 @@ static void clear_statistic(const tmi_plan_statistic *statistic)
     free_numbers(statistic->at, statistic->at_count);
     tamis_number_free(statistic->limit);
     tmi_free(statistic->own_cuts);
+    tmi_plan_contrast *contrast = statistic->contrast;
+    for (size_t i = 0; contrast && i < contrast->term_count; i++) tamis_number_free(contrast->terms[i].weight);
+    if (contrast) tmi_free(contrast->terms);
+    tmi_free(contrast);
 }
 
 const tamis_plan *tmi_plan_hold(const tamis_plan *plan)

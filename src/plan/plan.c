@@ -100,7 +100,9 @@ static bool is_loss(const tmi_plan_loss *loss) { return loss->rho ? !loss->epsil
 
 static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic *s)
 {
-    if (s->by_count > TMI_MAX_BY || (s->kind == TMI_RATIO) != (s->second != NULL)) return false;
+    const tmi_statistic_kind kind = s->contrast ? s->contrast->compared[0].kind : s->kind;
+    if (s->by_count > TMI_MAX_BY || (kind == TMI_RATIO) != (s->second != NULL)) return false;
+    if (tmi_is_contrast(s->kind) != (s->contrast != NULL) || (s->contrast && s->contrast->term_count < 2)) return false;
     for (size_t k = 0; k < s->by_count; k++)
         if (!is_column(plan, s->by[k])) return false;
     return is_column_or_none(plan, s->column) && is_column_or_none(plan, s->second) && is_column_or_none(plan, s->where);
@@ -140,12 +142,12 @@ tamis_status tmi_plan_of(tamis_plan **plan, tmi_reader *reader, const tmi_value 
     return reader->no_memory ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-tamis_status tmi_plan_root(const tamis_plan_options *options, const char *name, const char **root, tamis_error *err)
+tamis_status tmi_plan_allowed_of(const tamis_plan_options *options, const char *name, tmi_plan_allowed *places, tamis_error *err)
 {
     tamis_plan_options how;
     tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err);
-    *root = how.root;
-    if (status == TAMIS_OK && how.root && !tmi_is_within(how.root, name))
+    *places = (tmi_plan_allowed){how.root, how.also};
+    if (status == TAMIS_OK && !tmi_is_within(places, name))
         status = tmi_fail(err, TAMIS_INVALID, "name: the plan is outside of the folder that its files may be in here");
     return status;
 }
@@ -162,7 +164,7 @@ tamis_status tamis_plan_read_with(tamis_plan **plan, const char *name, const cha
     tmi_value *root = NULL;
     tamis_plan *p = NULL;
     tamis_status status;
-    TMI_TRY(tmi_plan_root(options, name, &reader.root, err));
+    TMI_TRY(tmi_plan_allowed_of(options, name, &reader.places, err));
     TMI_TRY(tmi_yaml_read(&root, name, bytes, length, err));
     TMI_TRY(tmi_plan_of(&p, &reader, root, err));
     TMI_TRY(tmi_reader_end(&reader, err));

@@ -15,6 +15,7 @@
 #include <tamis/num.h>
 
 #include "base/words.h"
+#include "plan/allowed.h"
 #include "plan/yaml.h"
 
 typedef struct tmi_complaint {
@@ -25,9 +26,9 @@ typedef struct tmi_complaint {
 } tmi_complaint;
 
 typedef struct tmi_reader {
-    const char *name; /* of the file, as the user wrote it */
-    const char *root; /* files that the plan names must be below this folder; NULL: anywhere */
-    int file;         /* 0: the plan; files that it names come after it */
+    const char *name;        /* of the file, as the user wrote it */
+    tmi_plan_allowed places; /* where files that the plan names must be */
+    int file;                /* 0: the plan; files that it names come after it */
     tmi_complaint *complaints;
     size_t count, room;
     bool no_memory;

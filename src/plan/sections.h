@@ -64,6 +64,19 @@ void tmi_choose_quantile_methods(tmi_reader *reader, tamis_plan *plan);
 void tmi_make_curves(tmi_reader *reader, const tmi_value *list, tamis_plan *plan);
 size_t tmi_count_curve_columns(const tmi_value *statistics);
 
+/* ---- contrasts ---- */
+
+/* A statistic that is compared: one of the keys count, total, mean, share, ratio of the map; what else is in it are keys of the
+ * contrast. False after a complaint. */
+bool tmi_read_compared(tmi_reader *reader, const tmi_value *map, tamis_plan *plan, tmi_plan_compared *compared,
+                       const char *example);
+
+/* What a difference, quotient or contrast compares, from the map that its key has; its `by` is read. */
+void tmi_read_contrast(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *statistic);
+
+/* The statistics that contrasts are made of and that nobody asked for. */
+void tmi_make_compared(tmi_reader *reader, const tmi_value *list, tamis_plan *plan);
+
 /* ---- contributions ---- */
 
 /* `contribution`, and whether `to` is {times, of}; the range was read, but for such a `to`. */
@@ -88,8 +101,8 @@ void tmi_check_typical(tmi_reader *reader, const tmi_value *design, const tamis_
 /* The plan of a tree, which the caller frees also after a failure; whether it is one the complaints say. SYSTEM (memory). */
 tamis_status tmi_plan_of(tamis_plan **plan, tmi_reader *reader, const tmi_value *root, tamis_error *err);
 
-/* The folder that the files of a plan must be in, NULL: anywhere. INVALID if the plan itself is not. */
-tamis_status tmi_plan_root(const tamis_plan_options *options, const char *name, const char **root, tamis_error *err);
+/* Where the files of a plan must be. INVALID if the plan itself is not there. */
+tamis_status tmi_plan_allowed_of(const tamis_plan_options *options, const char *name, tmi_plan_allowed *places, tamis_error *err);
 
 /* ---- pieces ---- */
 
@@ -105,8 +118,8 @@ char *tmi_beside_plan(const char *plan, const char *file);
 char *tmi_path_of(tmi_reader *reader, const tmi_value *value, const char *plan, const char *file);
 bool tmi_read_path(tmi_reader *reader, const tmi_value *value, const char *plan, char **path, const char *example);
 
-/* Whether a path, which need not exist, is below a folder, wherever links lead. */
-bool tmi_is_within(const char *folder, const char *path);
+/* Whether a path, which need not exist, is where files may be, wherever links lead, and not a pipe or a device. */
+bool tmi_is_within(const tmi_plan_allowed *places, const char *path);
 
 /* The values of a category that a public file lists; duplicates are left to the caller (values_file.c). */
 void tmi_read_values_file(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);

@@ -42,7 +42,7 @@ char *tmi_beside_plan(const char *plan, const char *file)
     return tmi_text_take(&whole, &path, NULL) == TAMIS_OK ? whole : NULL;
 }
 
-bool tmi_is_within(const char *folder, const char *path)
+static bool is_within(const char *folder, const char *path)
 {
     char top[PATH_MAX], found[PATH_MAX], part[PATH_MAX];
     struct stat there;
@@ -62,17 +62,28 @@ bool tmi_is_within(const char *folder, const char *path)
     return strncmp(found, top, whole) == 0 && (found[whole] == '/' || found[whole] == '\0');
 }
 
-tamis_status tmi_plan_is_within(const tamis_plan *plan, const char *folder, const char *ledger, tamis_error *err)
+bool tmi_is_within(const tmi_plan_allowed *places, const char *path)
+{
+    struct stat there;
+    bool within = !places->root || is_within(places->root, path);
+    for (const char *const *also = places->root ? places->also : NULL; !within && also && *also; also++)
+        within = is_within(*also, path);
+    /* A pipe or a device would be waited for, or read without end. */
+    return within && (!places->root || stat(path, &there) != 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode));
+}
+
+tamis_status tmi_plan_is_within(const tamis_plan *plan, const tmi_plan_allowed *places, const char *ledger, tamis_error *err)
 {
     const char *const others[] = {plan->design.frame, plan->design.psus, ledger};
     static const char *const names[] = {"design.frame", "design.psus", "ledger"};
     const char *outside = NULL;
     for (size_t i = 0; i < plan->source.file_count; i++)
-        if (!tmi_is_within(folder, plan->source.files[i])) outside = "source";
+        if (!tmi_is_within(places, plan->source.files[i])) outside = "source";
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i] && !tmi_is_within(folder, others[i])) outside = names[i];
+        if (others[i] && !tmi_is_within(places, others[i])) outside = names[i];
     if (!outside) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "%s: this file is outside of the folder that the files of a plan may be in here",
+    return tmi_fail(err, TAMIS_INVALID,
+                    "%s: this file is outside of the folder that the files of a plan may be in here, or it is no regular file",
                     outside);
 }
 
@@ -80,8 +91,9 @@ char *tmi_path_of(tmi_reader *reader, const tmi_value *value, const char *plan, 
 {
     char *path = tmi_beside_plan(plan, file);
     if (!path) reader->no_memory = true;
-    if (!path || !reader->root || tmi_is_within(reader->root, path)) return path;
-    tmi_complain(reader, value, "this file is outside of the folder that the files of a plan may be in here");
+    if (!path || tmi_is_within(&reader->places, path)) return path;
+    tmi_complain(reader, value,
+                 "this file is outside of the folder that the files of a plan may be in here, or it is no regular file");
     tmi_free(path);
     return NULL;
 }

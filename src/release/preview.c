@@ -45,7 +45,8 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
     tamis_preview_options how;
     tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err), looked = TAMIS_OK;
     const char *ledger = how.ledger ? how.ledger : plan->ledger;
-    if (status == TAMIS_OK && how.root) status = tmi_plan_is_within(plan, how.root, ledger, err);
+    const tmi_plan_allowed places = {how.root, how.also};
+    if (status == TAMIS_OK) status = tmi_plan_is_within(plan, &places, ledger, err);
     if (status != TAMIS_OK) return status;
     tamis_preview *made = tmi_alloc(1, sizeof *made);
     if (!made) return tmi_fail_memory(err);

@@ -2,6 +2,7 @@
 #include "release/release.h"
 
 #include <string.h>
+#include <tamis/experimental/editor.h>
 
 #include "base/integer.h"
 #include "base/memory.h"
@@ -261,6 +262,12 @@ tamis_status tamis_release_remarks_text(char **text, const tamis_release *releas
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
     return tmi_copy_string(text, release->remarks ? release->remarks : "", err);
+}
+
+tamis_status tamis_release_shown_json(char **json, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(json, release, err);
+    return status == TAMIS_OK ? tmi_results_shown_json(json, &release->results, err) : status;
 }
 
 tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err)

@@ -25,6 +25,7 @@
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
+#include "inference/contrast.h"
 #include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
@@ -180,6 +181,14 @@ static void write_ready(job *j, bool repeated)
     tmi_json_key(&out, "would_leave");
     if (repeated) tmi_put_spending(&out, a, &a->left);
     else tmi_put_spending(&out, &then, &a->then_left);
+    tmi_json_add_open(&out, "shown", '{');
+    tmi_put_would_spend_shown(&out, repeated ? NULL : &j->r->schedule);
+    tmi_json_add_string(&out, "left", a->has_spending ? a->left.words : NULL);
+    tmi_json_add_string(&out, "would_leave",
+                        repeated      ? (a->has_spending ? a->left.words : NULL)
+                        : a->has_then ? a->then_left.words
+                                      : NULL);
+    tmi_json_close(&out, '}');
     tmi_json_close(&out, '}');
 }
 
@@ -308,6 +317,7 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
         TMI_TRY(tmi_read_statistic(&r->results.list[i], &inference, r->results.list[i].statistic, err));
     }
     TMI_TRY(tmi_read_distributions(&r->results, &inference, err));
+    TMI_TRY(tmi_read_contrasts(&r->results, &inference, err));
     for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &inference, err));
 

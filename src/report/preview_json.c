@@ -119,6 +119,12 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_taken(out, "words", &words);
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    if (s->contrast) {
+        tmi_text compared;
+        tmi_text_init(&compared);
+        tmi_contrast_text(&compared, s);
+        tmi_json_add_taken(out, "contrast", &compared);
+    }
     if (s->at_count == 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[0]));
     if (s->limit) tmi_json_add_real(out, "line", tmi_number_nearest(s->limit));
     tmi_json_add_open(out, "by", '[');
@@ -195,21 +201,32 @@ static void put_refusal(tmi_json_out *out, const tamis_error *refusal)
     tmi_json_close(out, '}');
 }
 
+/* The design in words, and how many numbers are published. */
+static void put_design_and_numbers(tmi_json_out *out, const tmi_preview *p)
+{
+    size_t count = 0;
+    tmi_text design, numbers;
+    tmi_text_init(&design);
+    tmi_text_init(&numbers);
+    for (size_t i = 0; i < p->schedule.plan->asked_count; i++) count += p->expected_statistics[i].count;
+    tmi_describe_design(&design, &p->schedule.plan->design);
+    tmi_text_rounded(&numbers, (double)count, 0);
+    tmi_json_add_taken(out, "design", &design);
+    tmi_json_add_taken(out, "numbers", &numbers);
+}
+
 /* The amounts of the account as they are said: what is spent is rounded up, what is left down. */
 static void put_shown_amounts(tmi_json_out *out, const tmi_preview *p)
 {
     const tmi_account *a = &p->account;
     const tmi_schedule *s = &p->schedule;
-    char amount[TAMIS_DECIMAL];
-    tmi_text spends;
-    tmi_text_init(&spends);
-    tamis_decimal_up(amount, tmi_number_bound(s->spent).upper, 6);
-    tmi_text_format(&spends, "%s %s", s->gaussian ? "rho" : "epsilon", amount);
     tmi_json_add_open(out, "shown", '{');
-    tmi_json_add_taken(out, "would_spend", &spends);
+    tmi_put_would_spend_shown(out, s);
     tmi_json_add_string(out, "spent", a->has_spending ? a->spent.words : NULL);
     tmi_json_add_string(out, "left", a->has_spending ? a->left.words : NULL);
     tmi_json_add_string(out, "would_leave", a->has_then ? a->then_left.words : NULL);
+    tmi_put_promise_shown(out, s, &p->promised.outsider);
+    put_design_and_numbers(out, p);
     tmi_json_close(out, '}');
 }
 

@@ -5,6 +5,7 @@
 #include "base/article.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "ledger/coin.h"
 #include "num/bound.h"
 #include "num/law/noise.h"
 #include "num/number.h"
@@ -141,6 +142,46 @@ static void put_meaning(tmi_json_out *out, const tmi_schedule *schedule, const t
     losses l;
     tamis_status status = losses_make(&l, schedule, outsider, NULL);
     if (status == TAMIS_OK) status = tmi_put_meaning(out, &l.promise, NULL);
+    if (status != TAMIS_OK) out->text->failed = true;
+    losses_clear(&l);
+}
+
+/* "epsilon 1", "epsilon 1, delta 1e-06", rounded up. */
+static void add_loss_words(tmi_json_out *out, const char *key, double epsilon, double delta)
+{
+    char number[TAMIS_DECIMAL];
+    tmi_text words;
+    tmi_text_init(&words);
+    tamis_decimal_up(number, epsilon, 3);
+    tmi_text_format(&words, "epsilon %s", number);
+    if (delta > 0) {
+        tamis_decimal_up(number, delta, 3);
+        tmi_text_format(&words, ", delta %s", number);
+    }
+    tmi_json_add_taken(out, key, &words);
+}
+
+void tmi_put_would_spend_shown(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    tmi_text spends;
+    tmi_text_init(&spends);
+    if (schedule && schedule->gaussian) tmi_coin_words(&spends, &(tmi_ledger_coin){.rho = schedule->spent}, true);
+    else if (schedule) tmi_coin_words(&spends, &(tmi_ledger_coin){.eps = schedule->spent}, true);
+    tmi_json_add_taken(out, "would_spend", &spends);
+}
+
+void tmi_put_promise_shown(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider)
+{
+    losses l;
+    tmi_text sample;
+    tmi_text_init(&sample);
+    tmi_coin_words(&sample, &(tmi_ledger_coin){.eps = schedule->epsilon, .delta = schedule->delta}, true);
+    tmi_json_add_taken(out, "sample", &sample);
+    if (outsider->proved) add_loss_words(out, "outsider", outsider->epsilon.upper, outsider->delta.upper);
+    else tmi_json_add_null(out, "outsider");
+    tmi_json_key(out, "meaning");
+    tamis_status status = losses_make(&l, schedule, outsider, NULL);
+    if (status == TAMIS_OK) status = tmi_put_meaning_shown(out, &l.promise, NULL);
     if (status != TAMIS_OK) out->text->failed = true;
     losses_clear(&l);
 }

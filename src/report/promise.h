@@ -18,6 +18,12 @@ void tmi_unit_words(tmi_text *text, const tamis_plan *plan);
  * "meaning"}. The outsider is that of the whole account, here and below. */
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider);
 
+/* The key "would_spend" of what is shown: "epsilon 1", rounded up; NULL: nothing, null. */
+void tmi_put_would_spend_shown(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* The keys "sample", "outsider" and "meaning" of what is shown: texts, rounded up. */
+void tmi_put_promise_shown(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider);
+
 /* Its parts: {protect, given, design_variables, secret_sample}; {epsilon, delta} of a sampled unit; {epsilon, delta, theorem,
  * by_stratum} of an outsider, or null. */
 void tmi_put_setting(tmi_json_out *out, const tmi_schedule *schedule);

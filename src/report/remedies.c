@@ -4,6 +4,7 @@
 
 #include "base/decimal.h"
 #include "base/table.h"
+#include "num/bound.h"
 #include "num/number.h"
 #include "report/preview.h"
 #include "report/promise.h"
@@ -228,6 +229,27 @@ void tmi_put_loss(tmi_json_out *out, const tmi_plan_loss *loss)
     }
 }
 
+/* Losses rounded up to three digits, the gain down to whole per cent. */
+static void put_shown(tmi_json_out *out, const tmi_plan_loss *loss, double gain)
+{
+    char number[TAMIS_DECIMAL];
+    tmi_text lower;
+    tmi_json_add_open(out, "shown", '{');
+    const struct {
+        const char *name;
+        const tamis_number *number;
+    } all[] = {{"epsilon", loss->epsilon}, {"delta", loss->delta}, {"rho", loss->rho}};
+    for (size_t i = 0; i < 3; i++) {
+        if (!all[i].number) continue;
+        tamis_decimal_up(number, tmi_number_bound(all[i].number).upper, 3);
+        tmi_json_add_string(out, all[i].name, number);
+    }
+    tmi_text_init(&lower);
+    tmi_text_format(&lower, "%.0f %%", floor(100 * fmax(gain, 0)));
+    tmi_json_add_taken(out, "error_lower_by", &lower);
+    tmi_json_close(out, '}');
+}
+
 void tmi_put_remedies(tmi_json_out *out, const tmi_preview *p, size_t i)
 {
     double gain;
@@ -245,6 +267,7 @@ void tmi_put_remedies(tmi_json_out *out, const tmi_preview *p, size_t i)
         tmi_json_add_real(out, "noise_sd", a->outcomes[i].noise);
         tmi_json_add_real(out, "se", a->outcomes[i].error);
         tmi_json_add_real(out, "error_lower_by", tmi_alternative_gain(a, p->expected_statistics, i));
+        put_shown(out, &a->loss, tmi_alternative_gain(a, p->expected_statistics, i));
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');

@@ -11,6 +11,7 @@ tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_err
 tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *results, tamis_error *err); /* the same, not yet written */
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 void tmi_results_table(tmi_text *text, const tmi_results *results);
+tamis_status tmi_results_shown_json(char **text, const tmi_results *results, tamis_error *err); /* as people read them */
 
 /* The same as one record batch; the caller releases both. On failure both are zero. */
 tamis_status tmi_results_arrow(struct ArrowSchema *schema, struct ArrowArray *array, const tmi_results *results,
@@ -21,6 +22,10 @@ tamis_status tmi_results_arrow(struct ArrowSchema *schema, struct ArrowArray *ar
 size_t tmi_group_columns(const char **groups, const tamis_plan *plan);
 void tmi_group_column_name(tmi_text *text, const char *const *groups, size_t group_count, size_t which);
 void tmi_result_column(tmi_text *text, const tmi_plan_statistic *statistic);
+
+/* What a contrast compares, "mean, sex: m minus f"; nothing of other statistics. */
+void tmi_contrast_text(tmi_text *text, const tmi_plan_statistic *statistic);
+bool tmi_has_contrasts(const tamis_plan *plan);
 
 /* The whole text of an estimate; `note` says how variances were approximated, or is NULL. */
 tamis_status tmi_estimate_text(char **text, const tmi_results *results, const char *note, tamis_error *err);

@@ -16,4 +16,7 @@ tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tam
 /* Puts the list [{"who", "odds", ...}, ...]. */
 tamis_status tmi_put_meaning(tmi_json_out *out, const tamis_promise *promise, tamis_error *err);
 
+/* Puts the list [{"who", "shown": {"odds": "2.72", "posterior": {"0.1": "23.2 %", ...}, "found": {...}}}, ...], rounded up. */
+tamis_status tmi_put_meaning_shown(tmi_json_out *out, const tamis_promise *promise, tamis_error *err);
+
 #endif

@@ -181,9 +181,55 @@ static void put_bounds(tmi_json_out *out, const char *key, const char *const *na
     tmi_json_close(out, '}');
 }
 
-tamis_status tmi_put_meaning(tmi_json_out *out, const tamis_promise *promise, tamis_error *err)
+static const char *const priors[TAMIS_PRIORS] = {"0.01", "0.1", "0.5"}, *const alarms[TAMIS_ALARMS] = {"0.01", "0.05"};
+
+static void put_percents(tmi_json_out *out, const char *key, const char *const *names, const tamis_bound *list, size_t count,
+                         bool vacuous)
 {
-    static const char *const priors[TAMIS_PRIORS] = {"0.01", "0.1", "0.5"}, *const alarms[TAMIS_ALARMS] = {"0.01", "0.05"};
+    tmi_json_add_open(out, key, '{');
+    for (size_t i = 0; i < count; i++) {
+        tmi_text text;
+        tmi_text_init(&text);
+        put_percent_up(&text, vacuous ? 1 : list[i].upper);
+        tmi_text_put(&text, " %");
+        tmi_json_add_taken(out, names[i], &text);
+    }
+    tmi_json_close(out, '}');
+}
+
+/* The numbers of a line as the table says them, rounded up. */
+static void put_shown(tmi_json_out *out, const line *l)
+{
+    const bool vacuous = l->meaning.except.upper >= 1;
+    tmi_text odds;
+    tmi_text_init(&odds);
+    put_up(&odds, vacuous ? INFINITY : l->meaning.odds.upper);
+    tmi_json_add_open(out, "shown", '{');
+    tmi_json_add_taken(out, "odds", &odds);
+    put_percents(out, "posterior", priors, l->meaning.posterior, TAMIS_PRIORS, vacuous);
+    put_percents(out, "found", alarms, l->meaning.found, TAMIS_ALARMS, false);
+    tmi_json_close(out, '}');
+}
+
+tamis_status tmi_put_meaning_shown(tmi_json_out *out, const tamis_promise *promise, tamis_error *err)
+{
+    line lines[LINES];
+    tamis_status status = lines_of(lines, promise, err);
+    if (status != TAMIS_OK) return status;
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < LINES; i++) {
+        if (!lines[i].claimed) continue;
+        tmi_json_open(out, '{');
+        tmi_json_add_string(out, "who", lines[i].who);
+        put_shown(out, &lines[i]);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+    return TAMIS_OK;
+}
+
+static tamis_status put_list(tmi_json_out *out, const tamis_promise *promise, bool shown, tamis_error *err)
+{
     line lines[LINES];
     tamis_status status = lines_of(lines, promise, err);
     if (status != TAMIS_OK) return status;
@@ -199,10 +245,16 @@ tamis_status tmi_put_meaning(tmi_json_out *out, const tamis_promise *promise, ta
         tmi_json_put_bound(out, lines[i].meaning.except);
         put_bounds(out, "posterior", priors, lines[i].meaning.posterior, TAMIS_PRIORS);
         put_bounds(out, "found", alarms, lines[i].meaning.found, TAMIS_ALARMS);
+        if (shown) put_shown(out, &lines[i]);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
     return TAMIS_OK;
+}
+
+tamis_status tmi_put_meaning(tmi_json_out *out, const tamis_promise *promise, tamis_error *err)
+{
+    return put_list(out, promise, false, err);
 }
 
 /* ---- public ---- */
@@ -234,7 +286,7 @@ tamis_status tamis_meaning_json(char **json, const tamis_promise *promise, tamis
     if (status != TAMIS_OK) return status;
     tmi_text_init(&t);
     tmi_json_out_init(&out, &t, true);
-    status = tmi_put_meaning(&out, promise, err);
+    status = put_list(&out, promise, true, err);
     tmi_text_put(&t, "\n");
     if (status == TAMIS_OK) return tmi_text_take(json, &t, err);
     tmi_text_clear(&t);

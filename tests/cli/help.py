@@ -48,7 +48,8 @@ def each_example(command, line):
                 book.close()
             elif command.startswith("ledger "):
                 schools(folder / "schools.ledger")
-            done = shell(line, cwd=folder)
+            # a server ends by a signal
+            done = shell(f"timeout --preserve-status -s INT 2 {line}" if command == "serve" else line, cwd=folder)
         assert "tamis " + command in line, command
         assert done.returncode == OK and done.stdout != "", (done.returncode, done.stderr)
         if "--json" in line:

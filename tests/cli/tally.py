@@ -89,6 +89,27 @@ def both_ends_of_the_guarantee_by_the_definition():
 
 
 @case
+def certificates_of_the_first_bounds_still_verify():
+    """tests/data/tally has the certificate of a table from before the exchange bound; a new one says which bounds it has."""
+    old = TOP / "tests" / "data" / "tally" / "first-bounds.json"
+    done = tamis("verify", old)
+    assert done.returncode == OK and "epsilon 1.112" in done.stdout, done.stdout
+    counts = json.loads(old.read_text())["tally"]
+    rows = [",".join(str(cell >> i & 1) for i in range(3)) + "\n" for cell, count in enumerate(counts["cells"]) for _ in range(count)]
+    with tempfile.TemporaryDirectory() as folder:
+        made = tally(folder, "--lie", "1/4", "--table", "--out", "new", files={"reports.csv": "a,b,c\n" + "".join(rows)})
+        assert made.returncode == OK, made.stderr
+        path = pathlib.Path(folder) / "new" / "certificate.json"
+        certificate = json.loads(path.read_text())
+        assert certificate["guarantee"]["bounds"] == 2 and certificate["guarantee"]["anonymous_epsilon"]["upper"] < 0.9
+        assert tamis("verify", path.parent).returncode == OK
+        for bounds in (1, 3):
+            path.write_text(path.read_text().replace('"bounds": 2', f'"bounds": {bounds}'))
+            assert tamis("verify", path.parent).returncode != OK
+            path.write_text(path.read_text().replace(f'"bounds": {bounds}', '"bounds": 2'))
+
+
+@case
 def tables_for_people_and_spreadsheets():
     with tempfile.TemporaryDirectory() as folder:
         done = tally(folder, "--lie", "1/4", "--lie-zero", "1/8", files=ONE)

@@ -266,11 +266,12 @@ static void one_bit_beats_the_blanket(void **state)
     tamis_number_free(delta);
 }
 
-/* With seven bits there is no table: the bound is that of clones with the share of the whole report. */
+/* With seven bits there is no table, and with two lie probabilities no exchange bound: the bound is that of clones with the
+ * share of the whole report. */
 static void many_bits_have_clones_of_the_whole_report(void **state)
 {
-    tamis_number *q = number("2/5"), *eps = number("1/2"), *eps0;
-    tamis_reports r = {.reports = 300, .form = TAMIS_REPORT_WHOLE, .positions = 7, .lie_one = q};
+    tamis_number *q = number("2/5"), *zero = number("0.399"), *eps = number("1/2"), *eps0;
+    tamis_reports r = {.reports = 300, .form = TAMIS_REPORT_WHOLE, .positions = 7, .lie_one = q, .lie_zero = zero};
     tamis_bound delta, local, clones;
     (void)state;
     assert_int_equal(tamis_anonymous_local(&local, &r, NULL), TAMIS_OK);
@@ -280,6 +281,7 @@ static void many_bits_have_clones_of_the_whole_report(void **state)
     assert_true(delta.upper >= clones.lower && delta.upper <= 1.05 * clones.upper && delta.lower > 0 &&
                 delta.lower < delta.upper);
     tamis_number_free(q);
+    tamis_number_free(zero);
     tamis_number_free(eps);
     tamis_number_free(eps0);
 }

@@ -272,6 +272,34 @@ static inline bool is_kept(const tmi_layout *layout, const row *row, const rows 
     return before < request->rows_per_unit;
 }
 
+/* Bounds the points of units together, once it is known which rows count: columns that are made of these points are asked
+ * anew. */
+static inline void bound_units(const tmi_layout *layout, const bool *kept, const rows *all)
+{
+    bool bounds = false;
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        int64_t *to = calloc(all->count + 1, sizeof *to);
+        for (size_t i = 0; column->most_of_unit > 0 && i < all->count; i++) {
+            char unit[CELL], other[CELL];
+            __int128 sum = 0;
+            int64_t point;
+            const bool there = value_of(&to[i], column, &all->list[i], all);
+            trimmed(unit, all->list[i].text[column_number(layout->request->unit)]);
+            for (size_t j = 0; j < all->count; j++) {
+                trimmed(other, all->list[j].text[column_number(layout->request->unit)]);
+                if (kept[j] && strcmp(unit, other) == 0 && value_of(&point, column, &all->list[j], all)) sum += point;
+            }
+            if (there && kept[i] && sum > column->most_of_unit) to[i] = (int64_t)((__int128)to[i] * column->most_of_unit / sum);
+            bounds = true;
+        }
+        for (size_t i = 0; column->most_of_unit > 0 && i < all->count; i++) all->known[c * all->count + i].value = to[i];
+        free(to);
+    }
+    for (size_t c = 0; bounds && c < layout->column_count; c++)
+        for (size_t i = 0; !tmi_is_given(layout->columns[c]) && i < all->count; i++) all->known[c * all->count + i].asked = false;
+}
+
 static inline void right_answers(tmi_int128 *const *answers, const tmi_request *request, const rows *given)
 {
     tmi_layout layout;
@@ -279,6 +307,9 @@ static inline void right_answers(tmi_int128 *const *answers, const tmi_request *
     const rows with_memory = {given->list, given->count, &layout,
                               calloc(layout.column_count * given->count + 1, sizeof(known_value))};
     const rows *all = &with_memory;
+    bool *kept = calloc(all->count + 1, sizeof *kept);
+    for (size_t i = 0; i < all->count; i++) kept[i] = is_kept(&layout, &all->list[i], all);
+    bound_units(&layout, kept, all);
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];
         memset(answers[t], 0, tmi_table_cells(table) * table->measure_count * sizeof **answers);
@@ -290,11 +321,12 @@ static inline void right_answers(tmi_int128 *const *answers, const tmi_request *
                 inside = value_of(&code, table->by[b], &all->list[i], all) && inside;
                 cell = cell * table->by[b]->value_count + (size_t)code;
             }
-            if (!inside || !is_kept(&layout, &all->list[i], all)) continue;
+            if (!inside || !kept[i]) continue;
             for (size_t m = 0; m < table->measure_count; m++)
                 answers[t][cell * table->measure_count + m] += term_of(&table->measures[m], &all->list[i], all);
         }
     }
+    free(kept);
     free(with_memory.known);
     tmi_layout_clear(&layout);
 }

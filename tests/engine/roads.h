@@ -6,6 +6,7 @@
 #include "tests/engine/duckdb_sql.h"
 #include "tests/engine/folder.h"
 #include "tests/engine/server_rows.h"
+#include "tests/engine/sql_roads.h"
 #include "tests/engine/statistics_files.h"
 
 static void write_cell(FILE *file, const char *text, char end)
@@ -176,6 +177,21 @@ static tmi_engine *parts_by_postgres(const row *list, size_t n, unsigned threads
     return open_server(connections, 2, "a", true, threads);
 }
 
+static tmi_engine *duckdb_by_sql(const row *list, size_t n, unsigned threads)
+{
+    char select[1024], sql[2048];
+    (void)threads;
+    select_csv(select, sizeof select, write_csv("sql.csv.tmp", list, n));
+    snprintf(sql, sizeof sql, "CREATE TABLE \"it's; a \"\"table\"\"\" AS %s", select);
+    return open_sql_duckdb(sql, "\"it's; a \"\"table\"\"\"");
+}
+
+static tmi_engine *postgres_by_sql(const row *list, size_t n, unsigned threads)
+{
+    write_table("others", "b", threads > 1, list, n, 0, 1);
+    return open_sql_postgres("others.b");
+}
+
 static tmi_engine *open_statistics_file(const char *name, const row *list, size_t n, unsigned threads)
 {
     const char *const file = write_statistics_file(name, list, n);
@@ -232,6 +248,8 @@ static const struct {
     {"postgres: table", table_by_postgres, false},
     {"postgres: other types", other_types_by_postgres, false},
     {"postgres: parts", parts_by_postgres, true},
+    {"sql: duckdb", duckdb_by_sql, false},
+    {"sql: postgres", postgres_by_sql, false},
     {"readstat: sav", sav_by_readstat, false},
     {"readstat: zsav", zsav_by_readstat, false},
     {"readstat: dta", dta_by_readstat, false},

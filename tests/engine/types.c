@@ -5,6 +5,7 @@
 #include "engine/duckdb/types.h"
 #include "engine/files/frame.h"
 #include "tests/engine/folder.h"
+#include "tests/engine/sql_roads.h"
 #include "tests/engine/typed_rows.h"
 
 /* DuckDB's many allocations take most of the time of this test under the sanitizers. */
@@ -13,7 +14,7 @@ const char *__asan_default_options(void) { return "malloc_context_size=4:quarant
 
 /* ---- the same values in many types ---- */
 
-typedef enum kind { PARQUET, DUCKDB, POSTGRES, ARRAYS, ARROW, STATISTICS } kind;
+typedef enum kind { PARQUET, DUCKDB, POSTGRES, ARRAYS, ARROW, STATISTICS, SQL_DUCKDB, SQL_POSTGRES } kind;
 
 static const struct road {
     kind kind;
@@ -37,6 +38,15 @@ static const struct road {
         {ARROW, {"g"}, 0},
         {ARROW, {"f"}, 0},
         {ARROW, {"l"}, 0},
+        {SQL_DUCKDB, {"BIGINT"}, 0},
+        {SQL_DUCKDB, {"TINYINT"}, 0},
+        {SQL_DUCKDB, {"DECIMAL(9,2)"}, 0},
+        {SQL_DUCKDB, {"DOUBLE"}, 0},
+        {SQL_DUCKDB, {"FLOAT"}, 0},
+        {SQL_DUCKDB, {"HUGEINT"}, 0},
+        {SQL_POSTGRES, {"int2"}, 0},
+        {SQL_POSTGRES, {"numeric"}, 0},
+        {SQL_POSTGRES, {"float4"}, 0},
         {STATISTICS, {"t.sav"}, READSTAT_TYPE_DOUBLE},
         {STATISTICS, {"t.zsav"}, READSTAT_TYPE_DOUBLE},
         {STATISTICS, {"t.xpt"}, READSTAT_TYPE_DOUBLE},
@@ -49,6 +59,9 @@ static const struct road {
       {
           {PARQUET, {"DECIMAL(9,3)", "DOUBLE", "FLOAT"}, 0},
           {DUCKDB, {"DECIMAL(38,10)"}, 0},
+          {SQL_DUCKDB, {"DECIMAL(38,10)"}, 0},
+          {SQL_DUCKDB, {"DOUBLE"}, 0},
+          {SQL_POSTGRES, {"numeric"}, 0},
           {POSTGRES, {"numeric", "float8"}, 0},
           {POSTGRES, {"float4"}, 0},
           {ARROW, {"f"}, 0},
@@ -57,6 +70,8 @@ static const struct road {
   double_roads[] =
       {
           {PARQUET, {"DOUBLE"}, 0},
+          {SQL_DUCKDB, {"DOUBLE"}, 0},
+          {SQL_POSTGRES, {"float8"}, 0},
           {POSTGRES, {"float8"}, 0},
           {POSTGRES, {"numeric"}, 0},
           {ARRAYS, {"g"}, 0},
@@ -66,6 +81,8 @@ static const struct road {
   float_roads[] =
       {
           {PARQUET, {"FLOAT", "DOUBLE"}, 0},
+          {SQL_DUCKDB, {"FLOAT"}, 0},
+          {SQL_POSTGRES, {"float4"}, 0},
           {POSTGRES, {"float4"}, 0},
           {POSTGRES, {"float4", "float8", "numeric"}, 0},
           {ARROW, {"f"}, 0},
@@ -73,19 +90,27 @@ static const struct road {
 },
   huge_roads[] =
       {
-          {DUCKDB, {"HUGEINT"}, 0},
-          {PARQUET, {"DECIMAL(38,0)"}, 0},
-          {POSTGRES, {"numeric"}, 0},
+          {DUCKDB, {"HUGEINT"}, 0},        {SQL_DUCKDB, {"HUGEINT"}, 0}, {SQL_DUCKDB, {"DECIMAL(38,0)"}, 0},
+          {PARQUET, {"DECIMAL(38,0)"}, 0}, {POSTGRES, {"numeric"}, 0},
 },
   text_roads[] =
       {
-          {PARQUET, {"VARCHAR"}, 0},   {DUCKDB, {"ENUM('a', 'A', '017', '17', '17.0', 'caf\xc3\xa9')", "VARCHAR"}, 0},
-          {POSTGRES, {"text"}, 0},     {POSTGRES, {"letters", "varchar(9)", "name"}, 0},
+          {PARQUET, {"VARCHAR"}, 0},
+          {DUCKDB, {"ENUM('a', 'A', '017', '17', '17.0', 'caf\xc3\xa9')", "VARCHAR"}, 0},
+          {POSTGRES, {"text"}, 0},
+          {POSTGRES, {"letters", "varchar(9)", "name"}, 0},
           {POSTGRES, {"a_domain"}, 0},
+          {SQL_DUCKDB, {"VARCHAR"}, 0},
+          {SQL_DUCKDB, {"ENUM('a', 'A', '017', '17', '17.0', 'caf\xc3\xa9')"}, 0},
+          {SQL_POSTGRES, {"text"}, 0},
+          {SQL_POSTGRES, {"varchar(9)"}, 0},
 },
-  boolean_roads[] = {{PARQUET, {"BOOLEAN"}, 0}, {POSTGRES, {"boolean"}, 0}},
-  date_roads[] = {{PARQUET, {"DATE"}, 0}, {POSTGRES, {"date"}, 0}},
-  uuid_roads[] = {{DUCKDB, {"UUID"}, 0}, {POSTGRES, {"uuid"}, 0}};
+  boolean_roads[] = {{PARQUET, {"BOOLEAN"}, 0},
+                     {POSTGRES, {"boolean"}, 0},
+                     {SQL_DUCKDB, {"BOOLEAN"}, 0},
+                     {SQL_POSTGRES, {"boolean"}, 0}},
+  date_roads[] = {{PARQUET, {"DATE"}, 0}, {POSTGRES, {"date"}, 0}, {SQL_DUCKDB, {"DATE"}, 0}, {SQL_POSTGRES, {"date"}, 0}},
+  uuid_roads[] = {{DUCKDB, {"UUID"}, 0}, {POSTGRES, {"uuid"}, 0}, {SQL_DUCKDB, {"UUID"}, 0}, {SQL_POSTGRES, {"uuid"}, 0}};
 
 static const struct {
     const char *name;
@@ -158,6 +183,15 @@ static tmi_engine *open_road(const struct road *road, const row *list, size_t n)
     case POSTGRES: return open_typed_tables(road->types, list, n);
     case ARRAYS:
     case ARROW: return open_typed_arrays(road->types[0], road->kind == ARROW, list, n);
+    case SQL_DUCKDB:
+        select_typed(typed_select, sizeof typed_select, road->types[0], list, n, 0, 1);
+        assert_true(snprintf(typed_sql, sizeof typed_sql, "CREATE TABLE t AS %s", typed_select) < (int)sizeof typed_sql);
+        return open_sql_duckdb(typed_sql, "t");
+    case SQL_POSTGRES: {
+        tmi_engine *engine = open_typed_tables(road->types, list, n); /* it writes the table */
+        engine->free(engine);
+        return open_sql_postgres("typed0.t");
+    }
     case STATISTICS: break;
     }
     while (parts < MOST_PARTS && road->types[parts]) parts++;
@@ -226,7 +260,8 @@ static void every_type_on_every_engine(void **state)
             const struct road *road = &sets[k].roads[r];
             char name[256];
             snprintf(name, sizeof name, "%s, %s, %s%s", sets[k].name,
-                     (const char *const[]){"parquet", "duckdb", "postgres", "arrays", "arrow", "file"}[road->kind],
+                     (const char *const[]){"parquet", "duckdb", "postgres", "arrays", "arrow", "file", "duckdb in SQL",
+                                           "postgres in SQL"}[road->kind],
                      road->types[0], road->types[1] ? " and other parts" : "");
             tmi_engine *engine = open_road(road, list, N);
             const bool ranks = !(road->kind == POSTGRES && road->types[1]);

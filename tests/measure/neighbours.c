@@ -224,6 +224,11 @@ static void check(const char *design, const char *privacy, const char *x, const 
     "  - {count: units, by: g}\n  - total: x\n  - {total: y, by: g}\n  - {mean: x, by: g}\n  - {mean: y}\n" \
     "  - {ratio: {of: x, to: y}}\n  - {variance: y}\n  - {share: {g: a}}\n  - {total: y, where: {h: [u, w]}}\n" \
     "  - {table: [g, h]}\n  - {histogram: x, cuts: [20]}\n"
+/* What contrasts are made of is measured although nobody asked for it, and so are their sampling errors. */
+#define CONTRASTS \
+    "  - {difference: {mean: x, between: {g: [a, b]}}, by: h}\n  - {difference: {total: y, between: {g: [b, a]}}}\n" \
+    "  - {difference: {share: {g: a}, minus: {share: {h: u}}}}\n  - {quotient: {mean: x, between: {h: [u, w]}}}\n" \
+    "  - {contrast: {mean: y, by: {x: [15, 22]}, weights: [-1, 2, -1]}, where: {h: [u, w]}}\n"
 #define X "{from: 10, to: 30, step: 0.5}"
 
 static const double ones[] = {1};
@@ -242,6 +247,10 @@ static void simple_random_samples(void **state)
     (void)state;
     check("srs: {population: 20, sample: 2}", "epsilon: 1", X, ALL, two, 2, ones, 1);
     check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, ALL, two, 2, ones, 1);
+    check("srs: {population: 20, sample: 2}", "epsilon: 1", X, CONTRASTS, two, 2, ones, 1);
+    check("srs: {population: 20, sample: 2}", "rho: 1", X, CONTRASTS, two, 2, ones, 1);
+    check(STRATIFIED("9", "7"), "epsilon: 1", X, CONTRASTS, four, 4, ones, 1);
+    check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, CONTRASTS, two, 2, ones, 1);
 }
 
 /* Some did not answer, or who answered is protected: how many rows there are is no more public than what they contain. */
@@ -323,6 +332,8 @@ static void clusters_that_nobody_counted(void **state)
     check("weights: {strata: s, cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X,
           "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, weight, 1);
     check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
+    check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, CONTRASTS, two, 2, weight, 1);
+    check("weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1", X, CONTRASTS, two, 2, weight, 1);
 }
 
 /* Weights that a file makes larger than their bound: the sizes of two stages, and weights that are bounded in totals of PSUs. */

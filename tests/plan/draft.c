@@ -304,6 +304,48 @@ static void a_plan_may_not_leave_its_folder(void **state)
     rmdir(root);
 }
 
+static tamis_status read_with_source(const char *name, const char *source, const tamis_plan_options *options)
+{
+    char *changed, value[128];
+    tamis_plan *plan;
+    snprintf(value, sizeof value, "{\"file\": \"%s\"}", source);
+    assert_int_equal(tamis_plan_set(&changed, plan_text, strlen(plan_text), "/source", value, NULL), TAMIS_OK);
+    const tamis_status status = tamis_plan_read_with(&plan, name, changed, strlen(changed), options, NULL);
+    tamis_plan_free(plan);
+    tamis_free(changed);
+    return status;
+}
+
+static void other_places_may_be_allowed_and_pipes_never(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/tamis-root-XXXXXX", other[] = "/tmp/tamis-also-XXXXXX", name[64], path[64], second[64], pipe[64];
+    assert_non_null(mkdtemp(root));
+    assert_non_null(mkdtemp(other));
+    snprintf(name, sizeof name, "%s/plan.yaml", root);
+    snprintf(path, sizeof path, "%s/a.csv", other);
+    snprintf(pipe, sizeof pipe, "%s/pipe.csv", root);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const char *const folder[] = {"/none", other, NULL}, *const file[] = {path, NULL}, *const none[] = {NULL};
+    tamis_plan_options options = {.size = sizeof options, .root = root};
+    assert_int_equal(read_with_source(name, path, &options), TAMIS_INVALID);
+    options.also = none;
+    assert_int_equal(read_with_source(name, path, &options), TAMIS_INVALID);
+    options.also = folder;
+    assert_int_equal(read_with_source(name, path, &options), TAMIS_OK);
+    assert_int_equal(read_with_source(name, "/tmp/b.csv", &options), TAMIS_INVALID);
+    FILE *made = fopen(path, "w"); /* a file can be allowed by itself once it is there */
+    assert_non_null(made);
+    assert_int_equal(fclose(made), 0);
+    options.also = file;
+    assert_int_equal(read_with_source(name, path, &options), TAMIS_OK);
+    snprintf(second, sizeof second, "%s/b.csv", other);
+    assert_int_equal(read_with_source(name, second, &options), TAMIS_INVALID);
+    assert_int_equal(read_with_source(name, "pipe.csv", &options), TAMIS_INVALID);
+    assert_int_equal(read_with_source(name, "pipe.csv", NULL), TAMIS_OK);
+    assert_int_equal(unlink(path) + unlink(pipe) + rmdir(other) + rmdir(root), 0);
+}
+
 static void drafts_without_memory(void **state)
 {
     (void)state;
@@ -323,6 +365,7 @@ int main(void)
         cmocka_unit_test(bytes_outside_of_a_change_stay),
         cmocka_unit_test(a_plan_is_written_as_yaml_and_read_again),
         cmocka_unit_test(a_plan_may_not_leave_its_folder),
+        cmocka_unit_test(other_places_may_be_allowed_and_pipes_never),
         cmocka_unit_test(drafts_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from .amounts import Amount, Json, given, plain
+from .errors import InvalidPlanError
 
 By: TypeAlias = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
 Condition: TypeAlias = Mapping[str, Any]
@@ -124,3 +125,38 @@ def gini(column: str, **more: Any) -> Statistic:
 def s80s20(column: str, **more: Any) -> Statistic:
     """The total of the upper fifth divided by that of the lower fifth."""
     return _statistic("s80s20", column, **more)
+
+
+def _compared(statistic: Statistic) -> Json:
+    """What a contrast compares: a statistic without anything beside it."""
+    parts = statistic.to_dict()
+    if len(parts) != 1:
+        raise InvalidPlanError("expected a statistic alone, such as mean(\"income\"): give by, where and the like to the contrast")
+    return parts
+
+
+def difference(of: Statistic, *, between: Mapping[str, Sequence[str]] | None = None, minus: Statistic | None = None,
+               **more: Any) -> Statistic:
+    """The difference of a statistic between two groups, the first minus the second, or of two statistics of the same rows.
+
+    >>> difference(mean("income"), between={"sex": ["m", "f"]}, by="region").to_dict()
+    {'difference': {'mean': 'income', 'between': {'sex': ['m', 'f']}}, 'by': 'region'}
+    >>> difference(share({"vote": "A"}), minus=share({"vote": "B"})).to_dict()
+    {'difference': {'share': {'vote': 'A'}, 'minus': {'share': {'vote': 'B'}}}}
+    """
+    return _statistic("difference", {**_compared(of), **given(between=plain(between)),
+                                     **given(minus=None if minus is None else _compared(minus))}, **more)
+
+
+def quotient(of: Statistic, *, between: Mapping[str, Sequence[str]], **more: Any) -> Statistic:
+    """A statistic of one group divided by that of another."""
+    return _statistic("quotient", {**_compared(of), "between": plain(between)}, **more)
+
+
+def contrast(of: Statistic, *, over: By, weights: Sequence[Amount], **more: Any) -> Statistic:
+    """The sum over the groups of `over` of weight times the statistic.
+
+    >>> contrast(mean("income"), over={"age": [30, 50]}, weights=[-1, 2, -1]).to_dict()
+    {'contrast': {'mean': 'income', 'by': {'age': ['30', '50']}, 'weights': ['-1', '2', '-1']}}
+    """
+    return _statistic("contrast", {**_compared(of), "by": plain(over), "weights": plain(weights)}, **more)

@@ -97,6 +97,9 @@ class Builders(unittest.TestCase):
     STATISTICS = [tamis.count(), tamis.total("x"), tamis.mean("x"), tamis.share({"a": "b"}), tamis.ratio("x", "y"), tamis.table(["a"]),
                   tamis.histogram("x", [0, 1]), tamis.quantile("x", [0.5]), tamis.median("x"), tamis.share_below("x", 3),
                   tamis.poverty("x"), tamis.gini("x"), tamis.iqr("x"), tamis.s80s20("x"), tamis.variance("x"),
+                  tamis.difference(tamis.mean("x"), between={"a": ["b", "c"]}), tamis.quotient(tamis.count(), between={"a": ["b", "c"]}),
+                  tamis.contrast(tamis.ratio("x", "y"), over="a", weights=[1, -1]),
+                  tamis.difference(tamis.share({"a": "b"}), minus=tamis.total("x")),
                   tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
                               method="tree", interval="i", line=1)]
 
@@ -134,6 +137,8 @@ class Builders(unittest.TestCase):
             "condition": tamis.between(1, 2),
             "control": set(tamis.control("units", totals=1)) | set(tamis.control("x", by="a", totals=1)),
             "statistic": set().union(*(s.to_dict() for s in self.STATISTICS)),
+            "compared": set().union(*(s.to_dict()[k] for s in self.STATISTICS for k in ("difference", "quotient", "contrast") if k in s.to_dict()),
+                                    {"total"}),
             "statistic.ratio": tamis.ratio("x", "y").to_dict()["ratio"],
         }
         return {path: set(k) for path, k in {**keys, **designs}.items()}

@@ -133,6 +133,30 @@ stat_gini <- function(x, by = NULL, where = NULL, share = NULL, confidence = NUL
 stat_s80s20 <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("s80s20", targets_of(x, "x"), by, where, share, confidence, ...)
 
+# What a contrast compares: one statistic without anything beside it.
+compared <- function(x, what) {
+  if (!inherits(x, "tamis_statistics") || length(x) != 1 || length(unclass(x)[[1]]) != 1)
+    fail(paste0(what, ": expected one statistic alone, such as stat_mean(~income); give by, where and the like to the contrast"))
+  unclass(x)[[1]]
+}
+
+# between = list(sex = c("m", "f"))
+between_of <- function(x) {
+  if (!is.list(x) || length(x) != 1 || is.null(names(x)) || length(x[[1]]) != 2)
+    fail("between: expected a column and two of its values, such as list(sex = c(\"m\", \"f\"))")
+  lapply(x, function(values) lapply(as.list(values), condition_value))
+}
+
+stat_difference <- function(of, between = NULL, minus = NULL, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+  statistics_of("difference", list(c(compared(of, "of"), given(between = if (!is.null(between)) between_of(between),
+                                                               minus = if (!is.null(minus)) compared(minus, "minus")))),
+                by, where, share, confidence, ...)
+stat_quotient <- function(of, between, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+  statistics_of("quotient", list(c(compared(of, "of"), list(between = between_of(between)))), by, where, share, confidence, ...)
+stat_contrast <- function(of, over, weights, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+  statistics_of("contrast", list(c(compared(of, "of"), list(by = by_of(over), weights = listed(weights, "weights")))), by, where,
+                share, confidence, ...)
+
 # All statistics of a call, one after the other; a list of statistics is a block.
 block_of <- function(...) {
   made <- list()

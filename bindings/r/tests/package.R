@@ -47,6 +47,16 @@ test("formulas", {
   expect(identical(item(stat_count(by = ~region + cut(age, c(16, 65))))$by, list("region", list(age = list("16", "65")))))
   expect(identical(item(stat_table(~a + b))$table, list("a", "b")))
   expect(identical(item(stat_quantile(~x, c(0.25, 0.5)))$at, list("0.25", "0.5")))
+  expect(identical(item(stat_difference(stat_mean(~x), between = list(sex = c("m", "f")), by = ~region)),
+                   list(difference = list(mean = "x", between = list(sex = list("m", "f"))), by = list("region"))))
+  expect(identical(item(stat_difference(stat_share(~v == "A"), minus = stat_share(~v == "B")))$difference,
+                   list(share = list(v = "A"), minus = list(share = list(v = "B")))))
+  expect(identical(item(stat_contrast(stat_total(~x), over = ~cut(age, c(30, 50)), weights = c(-1, 2, -1)))$contrast,
+                   list(total = "x", by = list(list(age = list("30", "50"))), weights = list("-1", "2", "-1"))))
+  expect(identical(item(stat_quotient(stat_count(), between = list(sex = c("m", "f"))))$quotient,
+                   list(count = "units", between = list(sex = list("m", "f")))))
+  invalid(stat_difference(stat_mean(~x, by = ~g), between = list(sex = c("m", "f"))), "one statistic alone")
+  invalid(stat_quotient(stat_mean(~x), between = list(sex = "m")), "two of its values")
   expect(identical(item(stat_ratio(~a, ~b == 1))$ratio, list(of = "a", to = list(b = "1"))))
   for (wrong in list(~a > 1, ~a != 1, ~log(a) == 1, ~a == 1 | b == 2, ~!a))
     invalid(stat_total(~x, where = wrong), "not a condition of a plan")

@@ -210,21 +210,27 @@ tamis_status tmi_patient_epsilon(tamis_bound *epsilon, const tamis_reports *repo
     return status;
 }
 
-tamis_status tamis_anonymous_epsilon(tamis_bound *epsilon, const tamis_reports *reports, const tamis_number *delta,
-                                     tamis_error *err)
+tamis_status tmi_anonymous_epsilon(tamis_bound *epsilon, const tamis_reports *reports, const tamis_number *delta,
+                                   tmi_upper_bounds bounds, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (!epsilon) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
     *epsilon = (tamis_bound){0, INFINITY};
     TMI_TRY(tmi_check_reports(reports, err));
     TMI_TRY(tmi_check_delta(delta, err));
     if (tmi_number_sign(delta) == 0) TMI_TRY(tamis_anonymous_local(epsilon, reports, err));
     else if (tmi_is_one_bit(reports)) TMI_TRY(one_bit_epsilon(epsilon, reports, delta, false, err));
     else if (reports->form == TAMIS_REPORT_COUNTS) TMI_TRY(tmi_positions_epsilon(epsilon, reports, delta, err));
-    else TMI_TRY(tmi_whole_epsilon(epsilon, reports, delta, err));
+    else TMI_TRY(tmi_whole_epsilon(epsilon, reports, delta, bounds, err));
 done:
     if (status != TAMIS_OK) *epsilon = (tamis_bound){0, INFINITY};
     return status;
+}
+
+tamis_status tamis_anonymous_epsilon(tamis_bound *epsilon, const tamis_reports *reports, const tamis_number *delta,
+                                     tamis_error *err)
+{
+    if (!epsilon) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
+    return tmi_anonymous_epsilon(epsilon, reports, delta, TMI_BOUNDS_NOW, err);
 }
 
 tamis_status tamis_anonymous_bit_delta(tamis_bound *delta, tamis_anonymous_worst *worst, const tamis_reports *reports,

@@ -1,12 +1,13 @@
 /* Whole reports, and categories. Few reports: all compositions of the others, exactly (collect/enumerate.c). Otherwise the
- * smallest of the upper bounds, the blanket, the clones and the local eps, and the largest of what some collections certainly
- * reveal. The gap is shown, not hidden. */
+ * smallest of the upper bounds, the exchange bound, the blanket, the clones and the local eps, and the largest of what some
+ * collections certainly reveal. The gap is shown, not hidden. */
 #include <math.h>
 
 #include "base/memory.h"
 #include "collect/anonymous/blanket.h"
 #include "collect/anonymous/categories.h"
 #include "collect/anonymous/clones.h"
+#include "collect/anonymous/exchange.h"
 #include "collect/anonymous/reports.h"
 
 #define TOO_PRIVATE 60 /* a local eps beyond which clones hide nothing, and e^eps has many digits */
@@ -127,21 +128,32 @@ static tamis_status by_blanket(double *delta, const whole *w, const tmi_loss_at 
     return w->tabled ? tmi_blanket_delta(delta, &w->table, r->reports, at, err) : TAMIS_OK;
 }
 
-/* The blanket first: the others then often have nothing to add. */
-static upper_bound *const upper_bounds[] = {by_blanket, by_clones};
-#define UPPER_BOUNDS (sizeof upper_bounds / sizeof *upper_bounds)
+static tamis_status by_exchange(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+{
+    return tmi_exchange_delta(delta, w->r, at, err);
+}
 
-/* The smallest of them. Certificates of tallies contain an eps that is solved with this function, to the last digit. */
+/* The blanket is the best of all ways to take what everybody reports out of the reports, so categories, whose blanket is summed
+ * exactly, need no clones. */
 static tamis_status by_any(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    *delta = 1;
-    for (size_t i = 0; status == TAMIS_OK && i < UPPER_BOUNDS; i++) {
-        double found = 1;
-        status = upper_bounds[i](&found, w, at, err);
-        *delta = fmin(*delta, found);
-    }
-    if (status != TAMIS_OK) *delta = 1;
+    double blanket = 1, clones = 1, exchange = 1;
+    const bool categories = w->r->form == TAMIS_REPORT_CATEGORIES, suffices = tmi_exchange_suffices(w->r);
+    tamis_status status = by_exchange(&exchange, w, at, err);
+    if (status == TAMIS_OK && !suffices) status = by_blanket(&blanket, w, at, err);
+    if (status == TAMIS_OK && !suffices && !categories) status = by_clones(&clones, w, at, err);
+    *delta = status == TAMIS_OK ? fmin(exchange, fmin(blanket, clones)) : 1;
+    return status;
+}
+
+/* The smallest of those that TMI_BOUNDS_FIRST had. Certificates contain an eps that was solved with this function, to the
+ * last digit. */
+static tamis_status by_first(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
+{
+    double blanket = 1, clones = 1;
+    tamis_status status = by_blanket(&blanket, w, at, err);
+    if (status == TAMIS_OK) status = by_clones(&clones, w, at, err);
+    *delta = status == TAMIS_OK ? fmin(blanket, clones) : 1;
     return status;
 }
 
@@ -253,18 +265,31 @@ static tamis_status upper_at(double *delta, const void *self, const tamis_number
     return status;
 }
 
+/* Where this bound meets the goal, in [0, most]. */
+static tamis_status solve_upper(double *eps, const upper *u, const tamis_number *goal, double most, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *zero = NULL;
+    tamis_bound found;
+    double first;
+    TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
+    TMI_TRY(upper_at(&first, u, zero, err));
+    TMI_TRY(tmi_solve_epsilon(&found, upper_at, u, goal, most, tmi_guess_epsilon(first, tmi_number_down(goal)), SOLVED, err));
+    *eps = found.upper;
+done:
+    tamis_number_free(zero);
+    return status;
+}
+
 /* Lowers eps to where this bound meets the goal, if it does so below eps. */
 static tamis_status lower_by(double *eps, const upper *u, const tamis_number *goal, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *x = NULL;
-    tamis_bound found;
     double delta, below = *eps * (1 - SOLVED);
     TMI_TRY(tmi_number_double(&x, below, err));
     TMI_TRY(upper_at(&delta, u, x, err));
-    if (delta > tmi_number_down(goal)) goto done;
-    TMI_TRY(tmi_solve_epsilon(&found, upper_at, u, goal, below, SOLVED, err));
-    *eps = found.upper;
+    if (delta <= tmi_number_down(goal)) TMI_TRY(solve_upper(eps, u, goal, below, err));
 done:
     tamis_number_free(x);
     return status;
@@ -282,25 +307,31 @@ static tamis_status lower_at(double *delta, const void *self, const tamis_number
     return status;
 }
 
-tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tamis_error *err)
+tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tmi_upper_bounds bounds,
+                               tamis_error *err)
 {
     whole w;
     tamis_status status = TAMIS_OK;
     tamis_bound found, first;
-    double counts = 0;
+    double counts = 0, guess = NAN;
     tamis_number *zero = NULL;
     *eps = (tamis_bound){0, INFINITY};
     TMI_TRY(whole_init(&w, reports, err));
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
     if (w.tabled) TMI_TRY(tmi_enumerate_delta(&first, &w.exact, &w.table, reports->reports, &(tmi_loss_at){.eps = zero}, err));
     eps->upper = w.local.upper;
-    if (w.exact || reports->form != TAMIS_REPORT_CATEGORIES) {
-        TMI_TRY(tmi_solve_epsilon(&found, upper_at, &(upper){&w, w.exact ? NULL : by_any}, delta, w.local.upper, SOLVED, err));
+    if (w.exact || (bounds == TMI_BOUNDS_FIRST && reports->form != TAMIS_REPORT_CATEGORIES)) {
+        TMI_TRY(
+            tmi_solve_epsilon(&found, upper_at, &(upper){&w, w.exact ? NULL : by_first}, delta, w.local.upper, NAN, SOLVED, err));
         eps->upper = found.upper;
     } else {
-        for (size_t i = 0; i < UPPER_BOUNDS; i++) TMI_TRY(lower_by(&eps->upper, &(upper){&w, upper_bounds[i]}, delta, err));
+        const bool categories = reports->form == TAMIS_REPORT_CATEGORIES, alone = categories || tmi_exchange_suffices(reports);
+        TMI_TRY(solve_upper(&eps->upper, &(upper){&w, categories ? by_blanket : by_exchange}, delta, w.local.upper, err));
+        if (!alone) TMI_TRY(lower_by(&eps->upper, &(upper){&w, by_blanket}, delta, err));
+        if (!alone) TMI_TRY(lower_by(&eps->upper, &(upper){&w, by_clones}, delta, err));
+        guess = eps->upper;
     }
-    TMI_TRY(tmi_solve_epsilon(&found, lower_at, &w, delta, w.local.upper, SOLVED, err));
+    TMI_TRY(tmi_solve_epsilon(&found, lower_at, &w, delta, w.local.upper, guess, SOLVED, err));
     eps->lower = found.lower;
     if (reports->form != TAMIS_REPORT_CATEGORIES) TMI_TRY(tmi_attack_epsilon(&counts, reports, delta, err));
     eps->lower = fmin(fmax(eps->lower, counts), eps->upper);

@@ -47,7 +47,10 @@ tamis_status tmi_asked_make(tmi_asked *asked, const tamis_tally *t, const tamis_
     *asked = (tmi_asked){0};
     tamis_status status = tmi_options_take(&how, sizeof how, question, "question", err);
     if (status != TAMIS_OK) return status;
-    *asked = (tmi_asked){.population = q->population, .promised = q->promised, .categories = q->categories};
+    *asked = (tmi_asked){.population = q->population,
+                         .promised = q->promised,
+                         .categories = q->categories,
+                         .bounds = TMI_BOUNDS_NOW};
     if (!t || t->reports < 1) return tmi_fail(err, TAMIS_INVALID, "there are no reports");
     if (q->population != 0 && (q->population < t->reports || q->population > TAMIS_MAX_UNITS))
         return tmi_fail(err, TAMIS_INVALID, "population: must be between the number of reports and 2^40");

@@ -56,6 +56,10 @@ static void put_guarantee(tmi_json_out *out, const tmi_tally_results *r)
     tmi_json_put_integer(out, r->guarantee.positions);
     tmi_json_key(out, "published");
     tmi_json_put_string(out, r->tally->cells ? "whole reports" : r->tally->weight ? "weighted sums" : "counts");
+    if (r->tally->cells && r->asked.bounds != TMI_BOUNDS_FIRST) { /* the first certificates do not say */
+        tmi_json_key(out, "bounds");
+        tmi_json_put_integer(out, r->asked.bounds);
+    }
     tmi_json_close(out, '}');
 }
 

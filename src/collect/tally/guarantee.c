@@ -122,14 +122,15 @@ static tamis_reports reports_of(const parts *p, int64_t reports)
  * which show who reported a one if weights differ. Where answers may be fewer than was assumed, an attack on two of those that
  * there are in any case gives the lower end. */
 static tamis_status anonymous_epsilon(tamis_bound *epsilon, const parts *p, const parts *certain, int64_t reports,
-                                      tamis_bound local, const tamis_number *delta, tamis_error *err)
+                                      tamis_bound local, const tmi_asked *question, tamis_error *err)
 {
     const tamis_reports asked = reports_of(p, reports);
+    const tamis_number *delta = question->delta;
     *epsilon = (tamis_bound){0, local.upper};
     if (p->t->weight || asked.positions > TAMIS_MAX_POSITIONS) return TAMIS_OK;
     tamis_bound found;
     tamis_error reason = {0};
-    tamis_status status = tamis_anonymous_epsilon(&found, &asked, delta, &reason);
+    tamis_status status = tmi_anonymous_epsilon(&found, &asked, delta, question->bounds, &reason);
     if (status == TAMIS_OK && !p->one_hot && (p->groups > 0 || certain->singles < p->singles)) {
         const bool ones_reveal_more = tmi_number_compare(p->t->lie, p->t->lie_zero) >= 0;
         const int64_t all = certain->groups + certain->singles;
@@ -154,10 +155,10 @@ tamis_status tmi_tally_promise(tamis_tally_guarantee *guarantee, const tamis_tal
     TMI_TRY(tmi_certify(&guarantee->local, TAMIS_WIDTH, local_epsilon, &p, err));
     TMI_TRY(tmi_certify(&least, TAMIS_WIDTH, local_epsilon, p.one_hot ? &p : &certain, err));
     guarantee->local.lower = fmin(guarantee->local.lower, least.lower);
-    TMI_TRY(anonymous_epsilon(&guarantee->anonymous, &p, &certain, t->reports, guarantee->local, asked->delta, err));
+    TMI_TRY(anonymous_epsilon(&guarantee->anonymous, &p, &certain, t->reports, guarantee->local, asked, err));
     guarantee->promised = guarantee->anonymous;
     if (asked->promised > t->reports)
-        TMI_TRY(anonymous_epsilon(&guarantee->promised, &p, &certain, asked->promised, guarantee->local, asked->delta, err));
+        TMI_TRY(anonymous_epsilon(&guarantee->promised, &p, &certain, asked->promised, guarantee->local, asked, err));
 done:
     if (status != TAMIS_OK) *guarantee = unknown;
     return status;

@@ -12,11 +12,12 @@
 /* ---- results ---- */
 
 tamis_status tmi_tally_results_make(tmi_tally_results *r, const tamis_tally *tally, const tamis_tally_question *question,
-                                    tamis_error *err)
+                                    tmi_upper_bounds bounds, tamis_error *err)
 {
     tamis_status status;
     *r = (tmi_tally_results){.tally = tally};
     TMI_TRY(tmi_asked_make(&r->asked, tally, question, err));
+    r->asked.bounds = bounds;
     if (!(r->shares = tmi_alloc(tally->bits, sizeof *r->shares))) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_tally_shares(r->shares, tally, &r->asked, err));
     TMI_TRY(tmi_tally_promise(&r->guarantee, tally, &r->asked, err));
@@ -240,7 +241,7 @@ static tamis_status write_form(char **text, const tamis_tally *tally, const tami
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
     tmi_text_init(&made);
-    tamis_status status = tmi_tally_results_make(&r, tally, question, err);
+    tamis_status status = tmi_tally_results_make(&r, tally, question, TMI_BOUNDS_NOW, err);
     if (status == TAMIS_OK) status = form(&made, &r, err);
     if (status == TAMIS_OK) status = tmi_text_take(text, &made, err);
     tmi_text_clear(&made);

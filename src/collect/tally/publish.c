@@ -130,7 +130,7 @@ tamis_status tamis_tally_publish(char **text, const tamis_tally *tally, const ta
     tamis_status status = check(&how, publication, err);
     if (status != TAMIS_OK) return status;
     tmi_text_init(&made);
-    TMI_TRY(tmi_tally_results_make(&j.results, tally, question, err));
+    TMI_TRY(tmi_tally_results_make(&j.results, tally, question, TMI_BOUNDS_NOW, err));
     TMI_TRY(forms[how.form](&made, &j.results, err));
     TMI_TRY(tmi_text_take(&j.text, &made, err));
     TMI_TRY(tamis_tally_write(&j.saved, tally, err));

@@ -147,6 +147,11 @@ void tmi_tally_words(tmi_lines *lines, const tmi_tally_results *r)
             "Trusting the anonymiser, who removes the senders: epsilon %s, delta %s, for %lld reports, if only %s published. "
             "The guarantee is weaker if reports are missing or the attacker knows reports of others.",
             anonymous, delta, (long long)r->tally->reports, what);
+    if (r->tally->cells && r->asked.bounds != TMI_BOUNDS_FIRST && r->guarantee.anonymous.upper >= r->guarantee.local.upper)
+        say(lines,
+            "Anonymity adds nothing that is proved to whole reports here: too few reports look alike. It does from about 20 / "
+            "(2 x lie probability)^%zu reports on; or publish the counts of the bits alone.",
+            r->tally->bits);
     say(lines, "The collector's file of reports has only the first guarantee, epsilon %s, if it shows who sent which report.",
         local);
 }

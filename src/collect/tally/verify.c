@@ -87,6 +87,8 @@ static tamis_status derive(checked *c, tamis_error *err)
     const tmi_value *question = tmi_value_field(c->document, "question", TMI_VALUE_MAP);
     const tmi_value *account = tmi_value_field(c->document, "account", TMI_VALUE_MAP);
     const tmi_value *categories = tmi_value_field(question, "categories", TMI_VALUE_TEXT);
+    const tmi_value *guarantee = tmi_value_field(c->document, "guarantee", TMI_VALUE_MAP);
+    const tmi_upper_bounds bounds = whole_in(guarantee, "bounds") == TMI_BOUNDS_NOW ? TMI_BOUNDS_NOW : TMI_BOUNDS_FIRST;
     tamis_status status;
     TMI_TRY(tmi_tally_from_json(&c->tally, TMI_CERTIFICATE, tmi_value_get(c->document, "tally"), err));
     TMI_TRY(tamis_number_read(&c->confidence, tmi_value_field_text(question, "confidence"), err));
@@ -97,7 +99,7 @@ static tamis_status derive(checked *c, tamis_error *err)
                                         .population = whole_in(question, "population"),
                                         .promised = whole_in(question, "promised"),
                                         .categories = categories ? tmi_value_string(categories) : NULL};
-    TMI_TRY(tmi_tally_results_make(&c->results, c->tally, &asked, err));
+    TMI_TRY(tmi_tally_results_make(&c->results, c->tally, &asked, bounds, err));
     TMI_TRY(tmi_tally_write_files(c->files, &c->results, err));
     tmi_tally_signs signs = {.survey = account ? tmi_value_field_text(account, "survey") : NULL,
                              .entry = account ? whole_in(account, "entry") : 0};

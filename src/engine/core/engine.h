@@ -40,7 +40,7 @@ typedef struct tmi_source {
  *                this order on every engine. NULL, NaN, infinities, text of a CSV file that is not a number and the missing codes
  *                are missing. `reciprocal`: the grid point of 1/v, a column of probabilities read as weights; v < 2^-1022 is
  *                missing. With `by` the grid is grids[code of by], and a row without a code is missing whatever `instead`
- *                says.
+ *                says. With `most_of_unit` a unit's points are bounded together: see tmi_request.
  * TMI_CATEGORY   the canonical text (engine/core/canonical.h), looked up among `values`, which are numbers in a number column;
  *                a label of .sav or .dta counts as its code does. Anything else is missing.
  *                Both: with `has_instead` a missing cell (of a category: NULL, empty, or one of missing_texts, not a text
@@ -97,6 +97,7 @@ struct tmi_column {
     const tmi_column *by;        /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
     const tmi_grid *grids;       /* NUMBER with `by`: one per value */
     bool reciprocal;             /* NUMBER */
+    int64_t most_of_unit;        /* NUMBER: what the points of a unit add up to at most; 0: no bound */
     const double *missing_codes; /* NUMBER: values that mean "missing" */
     size_t missing_code_count;
 
@@ -192,13 +193,18 @@ typedef struct tmi_table {
  *
  * (without the blank): the key and the SHA-256 of the unit's canonical text in lower-case hexadecimal digits; the points and
  * codes of the row, those of tmi_is_given in the order of tmi_layout (engine/core/cells.h), in decimal digits, a missing one
- * empty; and 1 for the first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the same
- * to every sum, so it does not matter which of them is the first.
+ * empty; and 1 for the first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the
+ * same to every sum, so it does not matter which of them is the first.
  *
- * For any key, the rows that a unit keeps depend only on the key and on that unit's rows: changing, adding or removing another
- * unit does not affect them. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
+ * For any key, the rows that a unit keeps depend only on the key and on that unit's rows: changing, adding or removing
+ * another unit does not affect them. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
  * rows_per_unit rows. The key is drawn before any row is read, so a guarantee that holds for every key holds. Without a key
- * the order would favour some contents; with it each row of a unit has the same chance. All engines keep the same rows. */
+ * the order would favour some contents; with it each row of a unit has the same chance. All engines keep the same rows.
+ *
+ * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the
+ * rows of a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a
+ * unit add up to at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do
+ * this says so in `check` (tmi_bounds_units). */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
@@ -222,10 +228,11 @@ tamis_status tmi_request_check(const tmi_request *request, tamis_error *err);
 typedef struct tmi_inventory {
     const tmi_column *const *columns; /* must be there */
     size_t column_count;
-    const tmi_column *unit, *cluster;          /* labels; NULL: not needed */
-    const tmi_column *stratum;                 /* CATEGORY; NULL: all rows are one stratum */
-    int64_t rows, units;                       /* the answers */
-    int64_t *rows_in, *units_in, *clusters_in; /* one per stratum, allocated by the caller; NULL: not needed */
+    const tmi_column *unit, *cluster;             /* labels; NULL: not needed */
+    const tmi_column *stratum;                    /* CATEGORY; NULL: all rows are one stratum */
+    int64_t rows, units;                          /* the answers */
+    int64_t *rows_in, *units_in, *clusters_in;    /* one per stratum, allocated by the caller; NULL: not needed */
+    bool rows_fixed, units_fixed, clusters_fixed; /* which of these are the same for all neighbours */
 } tmi_inventory;
 
 /* ---- rows ---- */

@@ -37,6 +37,10 @@ static tamis_status check_number(const tmi_column *column, tamis_error *err)
 {
     if (column->missing_code_count > 0 && !column->missing_codes)
         return tmi_fail(err, TAMIS_INVALID, "column %s has no missing codes", column->name);
+    if (column->most_of_unit != 0 &&
+        (column->by || column->grid.low < 0 || column->most_of_unit < column->grid.high || column->most_of_unit < 1))
+        return tmi_fail(err, TAMIS_INVALID,
+                        "column %s: a bound of a unit's points needs one grid from 0 on, and is at least its end", column->name);
     if (!column->by) return check_grid(&column->grid, column, err);
     if (column->by->kind != TMI_CATEGORY || !column->grids)
         return tmi_fail(err, TAMIS_INVALID, "column %s: grids must be chosen by a category, one for each value", column->name);
@@ -295,8 +299,26 @@ done:
     return status;
 }
 
+bool tmi_bounds_units(const tmi_layout *layout)
+{
+    for (size_t c = 0; c < layout->column_count; c++)
+        if (layout->columns[c]->most_of_unit > 0) return true;
+    return false;
+}
+
+tamis_status tmi_refuse_bounded_units(const tmi_layout *layout, const char *engine, tamis_error *err)
+{
+    if (!tmi_bounds_units(layout)) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "design.max_unit_weight: %s cannot bound the weights of a unit together; nearest setting that works: rows in "
+                    "files or in memory, or without `max_unit_weight`",
+                    engine);
+}
+
 static tamis_status add_unit(tmi_layout *layout, const tmi_request *request, tamis_error *err)
 {
+    if (!request->unit && tmi_bounds_units(layout))
+        return tmi_fail(err, TAMIS_INVALID, "a column bounds the points of a unit, and the request has none");
     if (!request->unit) return TAMIS_OK;
     if (request->unit->kind != TMI_LABEL || request->rows_per_unit < 1 || !request->key)
         return tmi_fail(err, TAMIS_INVALID, "the unit is not a label, has no key, or rows_per_unit is below 1");

@@ -42,6 +42,7 @@ struct tmi_units {
     const tmi_layout *layout;
     size_t *given; /* columns of the layout that rows are made of */
     size_t width;
+    uint64_t free_rows; /* of a unit that has no more than these all count, and its points are below all bounds */
 
     _Atomic uint64_t *words;
     size_t word_count;                 /* a power of 2 */
@@ -80,7 +81,23 @@ uint64_t tmi_units_memory(uint64_t memory) { return (memory > 0 ? memory : tmi_m
 
 #define MOST_FOR_ROWS (UINT64_C(1) << 26)
 
-static uint64_t memory_for_rows(uint64_t memory) { return memory / 2 < MOST_FOR_ROWS ? memory / 2 : MOST_FOR_ROWS; }
+/* Where points of units are bounded, most rows may have to be kept. */
+static uint64_t memory_for_rows(const tmi_layout *layout, uint64_t memory)
+{
+    return memory / 2 < MOST_FOR_ROWS || tmi_bounds_units(layout) ? memory / 2 : MOST_FOR_ROWS;
+}
+
+static uint64_t free_rows_of(const tmi_layout *layout)
+{
+    int64_t rows = layout->request->rows_per_unit;
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (column->most_of_unit == 0 || column->grid.high == 0) continue;
+        const int64_t below = column->most_of_unit / column->grid.high;
+        rows = below < rows ? below : rows;
+    }
+    return (uint64_t)rows;
+}
 
 static size_t given_columns(size_t *given, const tmi_layout *layout)
 {
@@ -106,7 +123,8 @@ tmi_units *tmi_units_new(const tmi_layout *layout, int64_t expected, uint64_t me
     units->layout = layout;
     units->has_lock = mtx_init(&units->lock, mtx_plain) == thrd_success;
     units->word_count = table_size(expected, memory);
-    units->memory = memory_for_rows(memory);
+    units->memory = memory_for_rows(layout, memory);
+    units->free_rows = free_rows_of(layout);
     units->words = tmi_alloc(units->word_count, sizeof *units->words);
     units->labels = tmi_labels_new();
     units->given = tmi_alloc(layout->column_count, sizeof *units->given);
@@ -269,10 +287,11 @@ void tmi_units_know(tmi_units *units, const tmi_labels *labels)
     }
 }
 
+/* More than count for sure, as they are. */
 static bool has_too_many(const tmi_units *units, uint64_t word)
 {
     const uint64_t count = word & MOST_COUNT;
-    return count > (uint64_t)units->layout->request->rows_per_unit || count == MOST_COUNT;
+    return count > units->free_rows || count == MOST_COUNT;
 }
 
 /* ---- rounds ---- */
@@ -325,7 +344,7 @@ tamis_status tmi_units_try(const tmi_layout *layout, int64_t expected, int64_t r
     for (size_t c = 0; c < layout->column_count; c++) width += tmi_is_given(layout->columns[c]);
     const uint64_t table = table_size(expected, memory) * sizeof(uint64_t);
     const uint64_t all = (uint64_t)(rows > 0 ? rows : 0), bytes = bytes_of_row(width, 0);
-    const uint64_t kept = all > memory_for_rows(memory) / bytes ? memory_for_rows(memory) : all * bytes;
+    const uint64_t most = memory_for_rows(layout, memory), kept = all > most / bytes ? most : all * bytes;
     const uint64_t size = table + kept;
     void *pages = size <= tmi_free_memory() ? tmi_map((size_t)size) : NULL;
     if (!pages)
@@ -504,7 +523,8 @@ static int compare_hashes(const void *a, const void *b)
 typedef struct choice {
     candidate *list;
     char *text;
-    size_t list_room, text_size;
+    tmi_int128 *sums; /* of the points of a unit, one per given column */
+    size_t list_room, text_size, width;
 } choice;
 
 static void hash_rows(const choice *c, size_t count, const tmi_units *units, tmi_cell label)
@@ -546,23 +566,40 @@ static size_t choose(const choice *c, const tmi_units *units, size_t u)
 
 static bool make_choice(choice *c, const tmi_units *units)
 {
-    *c = (choice){.text_size = 2 * TMI_KEY_BYTES + TMI_SHA256_TEXT + (units->width + 1) * DIGITS};
+    *c = (choice){.text_size = 2 * TMI_KEY_BYTES + TMI_SHA256_TEXT + (units->width + 1) * DIGITS, .width = units->width};
     for (size_t u = 0; u < units->unit_count; u++)
         c->list_room = units->counts[u] > c->list_room ? units->counts[u] : c->list_room;
     c->list = tmi_alloc(c->list_room, sizeof *c->list);
     c->text = tmi_alloc(c->text_size, 1);
-    return c->list && c->text;
+    c->sums = tmi_alloc(c->width, sizeof *c->sums);
+    return c->list && c->text && c->sums;
 }
 
 static void clear_choice(choice *c)
 {
     if (c->list) tmi_wipe(c->list, c->list_room * sizeof *c->list);
     if (c->text) tmi_wipe(c->text, c->text_size);
+    if (c->sums) tmi_wipe(c->sums, c->width * sizeof *c->sums);
     tmi_free(c->list);
     tmi_free(c->text);
+    tmi_free(c->sums);
 }
 
 /* ---- the end of a round ---- */
+
+/* What the points of the chosen rows of a unit add up to. Below 2^20 rows of less than 2^52. */
+static tmi_int128 sum_of(const candidate *list, size_t chosen, size_t w)
+{
+    tmi_int128 sum = 0;
+    for (size_t i = 0; i < chosen; i++) sum += list[i].row[w] == TMI_NO_POINT ? 0 : list[i].row[w];
+    return sum;
+}
+
+/* k most / sum stays below 2^52 2^62. */
+static int64_t bounded(int64_t point, int64_t most, tmi_int128 sum)
+{
+    return point == TMI_NO_POINT || sum <= most ? point : (int64_t)((tmi_int128)point * most / sum);
+}
 
 static tamis_status give_rows(tmi_units *units, const choice *c, tmi_units_room *room, tmi_take_block *take, void *context,
                               tamis_error *err)
@@ -571,10 +608,13 @@ static tamis_status give_rows(tmi_units *units, const choice *c, tmi_units_room 
     size_t count = 0;
     for (size_t u = 0; u < units->unit_count; u++) {
         const size_t chosen = choose(c, units, u);
+        for (size_t w = 0; w < units->width; w++)
+            if (units->layout->columns[units->given[w]]->most_of_unit > 0) c->sums[w] = sum_of(c->list, chosen, w);
         for (size_t i = 0; i < chosen; i++) {
             for (size_t w = 0; w < units->width; w++) {
                 const tmi_column *column = units->layout->columns[units->given[w]];
-                const int64_t value = c->list[i].row[w];
+                const int64_t given = c->list[i].row[w], most = column->most_of_unit,
+                              value = most > 0 ? bounded(given, most, c->sums[w]) : given;
                 int64_t *points = room->values + w * TMI_BLOCK;
                 int32_t *codes = (int32_t *)(void *)points;
                 if (tmi_has_points(column)) points[count] = value;

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "engine/core/header.h"
 #include "engine/files/arrays.h"
@@ -23,6 +24,8 @@ struct tamis_source {
     struct ArrowArray **owned; /* batches of a stream, released with the source */
     size_t owned_count;
     tamis_answer *answer;    /* not NULL: the caller is asked */
+    tmi_sql_road road;       /* with `run`: an engine is asked in SQL */
+    char *texts[2];          /* its table and version */
     tamis_open_stream *open; /* not NULL: the rows are in streams, and there are no arrays */
     void *context;           /* of either */
     pid_t process;           /* that made it: what it refers to may be gone in a child of fork */
@@ -54,6 +57,7 @@ void tamis_source_free(tamis_source *source)
     tmi_free(source->names);
     tmi_free(source->arrays);
     tmi_free(source->starts);
+    for (size_t i = 0; i < 2; i++) tmi_free(source->texts[i]);
     release_batches(source->owned, source->owned_count);
     tmi_free(source);
 }
@@ -95,7 +99,7 @@ static tamis_status add_name(tamis_source *source, const char *name, tamis_error
 
 static tamis_status add_array(tamis_source *source, const char *name, tmi_array array, tamis_error *err)
 {
-    if (!source || source->is_arrow || source->answer || source->open)
+    if (!source || source->is_arrow || source->answer || source->road.run || source->open)
         return tmi_fail(err, TAMIS_INVALID, "source: must be one that tamis_source_new made");
     if (!array.values && source->starts[1] > 0) return tmi_fail(err, TAMIS_INVALID, "values: NULL");
     tmi_array *arrays = tmi_realloc(source->arrays, (source->column_count + 1) * STEPS, sizeof *arrays);
@@ -157,6 +161,30 @@ tamis_status tamis_source_asking(tamis_source **source, tamis_answer *answer, vo
     (*source)->answer = answer;
     (*source)->context = context;
     return TAMIS_OK;
+}
+
+tamis_status tamis_source_sql(tamis_source **source, const tamis_sql *sql, tamis_error *err)
+{
+    tamis_sql of;
+    if (!source) return tmi_fail(err, TAMIS_INVALID, "source: NULL");
+    *source = NULL;
+    tamis_status status = tmi_options_take(&of, sizeof of, sql, "sql", err);
+    if (status != TAMIS_OK) return status;
+    if (!of.dialect || !tmi_sql_dialect(of.dialect))
+        return tmi_fail(err, TAMIS_INVALID, "dialect: %.40s is unknown; use spark, duckdb or postgres",
+                        of.dialect ? of.dialect : "NULL");
+    if (!of.table || !*of.table) return tmi_fail(err, TAMIS_INVALID, "table: must be what comes after FROM");
+    if (!of.run) return tmi_fail(err, TAMIS_INVALID, "run: NULL");
+    tamis_source *made = new_source(0);
+    if (!made) return tmi_fail_memory(err);
+    TMI_TRY(tmi_copy_string(&made->texts[0], of.table, err));
+    TMI_TRY(tmi_copy_string(&made->texts[1], of.rows_version, err));
+    made->road = (tmi_sql_road){tmi_sql_dialect(of.dialect), made->texts[0], made->texts[1], of.run, of.context};
+    *source = made;
+    return TAMIS_OK;
+done:
+    tamis_source_free(made);
+    return status;
 }
 
 /* ---- Arrow ---- */
@@ -682,6 +710,7 @@ tamis_status tmi_engine_of_source(tmi_engine **engine, const tamis_source *sourc
     if (source->process != getpid())
         return tmi_fail(err, TAMIS_INVALID, "rows: another process made this source, of which this one is a copy: make one here");
     if (source->answer) return tmi_engine_asking(engine, source->answer, source->context, err);
+    if (source->road.run) return tmi_engine_sql(engine, &source->road, err);
     tmi_scanner *scanner = tmi_alloc(1, sizeof *scanner);
     *engine = NULL;
     if (!scanner) return tmi_fail_memory(err);

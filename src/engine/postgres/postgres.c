@@ -269,6 +269,7 @@ static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, con
     tamis_status status;
     TMI_TRY(tmi_layout_init(&layout, request, err));
     TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "PostgreSQL", err));
     TMI_TRY(tmi_split_make(&split, &layout, TMI_SQL_ENTRIES, TMI_SQL_ENTRIES, err));
     TMI_TRY(tmi_postgres_parts_make(&parts, &state->session, &layout, watch, err));
     if (!answers && request->unit) TMI_TRY(check_disk(state, &layout, err));
@@ -316,6 +317,7 @@ static tamis_status ask_points(tmi_point_list *list, engine_state *state, const 
     TMI_TRY(tmi_points_plan_make(&plan, request, err));
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
     TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "PostgreSQL", err));
     TMI_TRY(tmi_postgres_points(list, &state->session, &plan, &layout, watch, err));
     if (!list && request->unit) TMI_TRY(check_disk(state, &layout, err));
 done:

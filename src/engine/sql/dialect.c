@@ -3,6 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
+void tmi_sql_quote(tmi_text *sql, const tmi_dialect *dialect, const char *name)
+{
+    const char quote = dialect->quote;
+    tmi_text_add(sql, &quote, 1);
+    for (const char *end; (end = strchr(name, quote)); name = end + 1) {
+        tmi_text_add(sql, name, (size_t)(end - name) + 1);
+        tmi_text_add(sql, &quote, 1);
+    }
+    tmi_text_put(sql, name);
+    tmi_text_add(sql, &quote, 1);
+}
+
 void tmi_sql_before(tmi_text *sql, const char *word) { tmi_text_add(sql, word, strcspn(word, "$")); }
 
 void tmi_sql_after(tmi_text *sql, const char *word)

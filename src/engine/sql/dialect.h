@@ -1,5 +1,5 @@
-/* The words in which databases differ. A word is written around its operand, whose place is $; a word without $ is written as it
- * is. What all dialects share is in the writer (engine/sql/sql.h). */
+/* The words in which databases differ. A word is written around its operand, whose place is $; a word without $ is written as
+ * it is. What all dialects share is in the writer (engine/sql/sql.h). */
 #ifndef TMI_ENGINE_SQL_DIALECT_H
 #define TMI_ENGINE_SQL_DIALECT_H
 
@@ -24,16 +24,22 @@ typedef enum tmi_sql_type {
 
 typedef struct tmi_dialect {
     const char *name;
+    char quote; /* around names; doubled inside */
 
     /* literals; a text is never written with an escape that a setting could change */
     const char *integer, *small_integer, *real;
     const char *small_list, *list, *real_list; /* with commas */
     void (*text)(tmi_text *sql, const char *text);
 
+    /* An element of a list: before the list, and after it around a code from 0 on, or around a rank from 1 on. NULL where there
+     * is no such element. */
+    const char *element, *at_code, *at_rank;
+
     /* casts */
-    const char *as_real, *as_integer, *as_small_integer;
+    const char *as_real, *as_integer;
     const char *truth;           /* a boolean as an integer */
     const char *numeric_as_real; /* a decimal as the nearest double; missing where that is infinite */
+    const char *reciprocal;      /* of a double that is not 0 */
     const char *answer;          /* what is returned, as a text where the database does not do that itself */
 
     /* steps */
@@ -45,21 +51,39 @@ typedef struct tmi_dialect {
     const char *binary; /* after a text: compared by its bytes from here on */
     const char *trim;   /* the six blanks of ASCII off both ends */
     void (*canonical)(tmi_text *sql, const char *quoted, tmi_sql_type type);
+    bool compares_reals; /* categories of doubles and floats are compared as numbers, not as canonical texts */
+    bool has_real_texts; /* a double has a canonical text; otherwise it cannot be a label */
 
     /* SHA-256 */
     const char *bytes_of_hex; /* a literal */
     const char *digest;       /* of a text, NULL as the empty one: bytes */
+    const char *bytes_and;    /* between bytes that are joined, inside first_byte */
     const char *first_byte;   /* of the digest of bytes, as an integer */
-    /* the place of a row among those of its unit: around the key in hexadecimal digits, after the digest of the unit, around each
-     * value, and after `copy` */
+    /* the place of a row among those of its unit: around the key in hexadecimal digits, after the digest of the unit, around
+     * each value, and `copy` with the end */
     const char *order_key, *order_digest, *order_value, *order_end;
 
     const char *buckets; /* how many elements of a list are at most an operand: before both; NULL: a tree of cases */
     const char *as_term; /* a term that fits 32 bits, where sums of those are faster; NULL: they are not */
+    const char *as_wide; /* a term of a sum that may pass 2^62; NULL: all sums are wide enough */
     bool shifts;         /* >> of a negative integer rounds down */
+    bool has_any;        /* = ANY (list); otherwise IN */
+    bool has_filter;     /* count(*) FILTER (WHERE ...); otherwise cases are counted */
+    bool windows;        /* the rows of a unit are counted, told apart and ordered by windows, in one reading of the table */
+
+    /* what only sources of SQL need (engine/statements): the type of texts, an operand's type as a word, the engine's
+     * version, a table of this many numbers from 0 on in one column `i`, a list of expressions, and what comes before a
+     * statement that is only planned */
+    const char *text_type, *type_of, *version, *numbers, *array, *explain;
+    const char *const *unsteady; /* words of a plan whose scan may differ from one reading to the next; NULL ends them */
+    tmi_sql_type (*type)(const char *word);
+    bool is_tested; /* our own tests have run it */
 } tmi_dialect;
 
-extern const tmi_dialect tmi_dialect_postgres;
+extern const tmi_dialect tmi_dialect_postgres, tmi_dialect_duckdb, tmi_dialect_spark;
+
+/* A name in its quotes. */
+void tmi_sql_quote(tmi_text *sql, const tmi_dialect *dialect, const char *name);
 
 /* The word with its operand; or its two ends, around an operand that is longer. */
 void tmi_sql_word(tmi_text *sql, const char *word, const char *operand);

@@ -1,6 +1,7 @@
 /* Grid points in SQL. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "engine/sql/sql.h"
 
@@ -82,14 +83,11 @@ void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c)
     const tmi_column *column = source->layout->columns[c];
     const tmi_sql_type type = source->types[c];
     const size_t by = column->by ? tmi_layout_index(source->layout, column->by) : 0;
+    char number[32];
     tmi_text x;
     tmi_text_init(&x);
-    if (column->reciprocal) {
-        tmi_text_put(&x, "(");
-        tmi_sql_real(&x, dialect, 1);
-        tmi_text_put(&x, " / ");
-    }
-    tmi_text_format(&x, column->reciprocal ? "f%zu)" : "f%zu", c);
+    snprintf(number, sizeof number, "f%zu", c);
+    tmi_sql_word(&x, column->reciprocal ? dialect->reciprocal : "$", number);
     if (x.failed) {
         sql->failed = true;
         tmi_text_clear(&x);

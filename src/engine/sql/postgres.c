@@ -1,7 +1,9 @@
 /* The words of PostgreSQL. OFFSET '0'::bigint keeps a step from being merged into the next one, which would compute its columns
- * once for every use. (OFFSET 0 would too, but it becomes a bigint only after the planner has decided about parallel workers, and
- * then it cannot use them.) The values of a row are joined as an array: a chain of || is as deep as it is long, and a server's
- * stack is small. */
+ * once for every use. (OFFSET 0 would too, but it becomes a bigint only after the planner has decided about parallel workers,
+ * and then it cannot use them.) The values of a row are joined as an array: a chain of || is as deep as it is long, and a
+ * server's stack is small. */
+#include <string.h>
+
 #include "engine/core/sql.h"
 #include "engine/sql/dialect.h"
 
@@ -35,8 +37,45 @@ static void canonical(tmi_text *sql, const char *quoted, tmi_sql_type type)
     tmi_text_clear(&real);
 }
 
+/* Texts that a collation calls equal although their bytes differ have no canonical form: then the word is none of a type. */
+#define TYPE_OF \
+    "(CASE WHEN EXISTS (SELECT 1 FROM pg_collation WHERE NOT collisdeterministic AND (pg_collation_for($) = " \
+    "quote_ident(collname) OR pg_collation_for($) LIKE '%.' || quote_ident(collname))) THEN 'collated' ELSE " \
+    "pg_typeof($)::text END)"
+
+static tmi_sql_type type_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        tmi_sql_type type;
+    } known[] = {
+        {"smallint", TMI_SQL_INTEGER},
+        {"integer", TMI_SQL_INTEGER},
+        {"bigint", TMI_SQL_INTEGER},
+        {"real", TMI_SQL_FLOAT},
+        {"double precision", TMI_SQL_DOUBLE},
+        {"numeric", TMI_SQL_NUMERIC},
+        {"boolean", TMI_SQL_BOOLEAN},
+        {"text", TMI_SQL_TEXT},
+        {"character varying", TMI_SQL_TEXT},
+        {"name", TMI_SQL_TEXT},
+        {"character", TMI_SQL_OTHER_TEXT},
+        {"citext", TMI_SQL_OTHER_TEXT},
+        {"collated", TMI_SQL_OTHER_TEXT},
+        {"date", TMI_SQL_DATE},
+        {"uuid", TMI_SQL_UUID},
+        {"interval", TMI_SQL_TIME},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(word, known[i].word) == 0) return known[i].type;
+    return strncmp(word, "time", 4) == 0 ? TMI_SQL_TIME : TMI_SQL_OTHER;
+}
+
+static const char *const unsteady[] = {"Sample Scan", "Limit", "random(", "gen_random_uuid(", "nextval(", "uuid_generate", NULL};
+
 const tmi_dialect tmi_dialect_postgres = {
     .name = "postgres",
+    .quote = '"',
     .integer = "'$'::bigint",
     .small_integer = "'$'::int",
     .real = "'$'::float8",
@@ -44,14 +83,17 @@ const tmi_dialect tmi_dialect_postgres = {
     .list = "('{$}'::bigint[])",
     .real_list = "('{$}'::float8[])",
     .text = tmi_sql_text,
+    .element = "",
+    .at_code = "[$ + 1]",
+    .at_rank = "[least($, 2147483647)::int]",
     .as_real = "$::float8",
     .as_integer = "$::bigint",
-    .as_small_integer = "$::int",
     .truth = "$::int::bigint",
     /* From 2^1024 - 2^970 on the nearest double is infinite, which is missing; up to 2^-1075 it is 0. NaN sorts above all
      * others. */
     .numeric_as_real = "CASE WHEN abs($) <= 2.4703282292062327208e-324 THEN 0::float8 WHEN abs($) < "
                        "1.79769313486231580793728971405303415079934132710037826936e308 THEN $::float8 END",
+    .reciprocal = "('1'::float8 / $)",
     .answer = "$",
     .step = " AS NOT MATERIALIZED (",
     .materialized = " AS MATERIALIZED (",
@@ -60,15 +102,28 @@ const tmi_dialect tmi_dialect_postgres = {
     .binary = " COLLATE \"C\"",
     .trim = "btrim($, E' \\t\\n\\x0b\\f\\r')",
     .canonical = canonical,
+    .has_real_texts = true,
     .bytes_of_hex = "decode('$', 'hex')",
     .digest =
         "sha256(decode(replace(coalesce($, ''), E'\\\\', E'\\\\\\\\'), 'escape'))", /* the bytes as the server stores them */
+    .bytes_and = " || ",
     .first_byte = "get_byte(sha256($), 0)",
     .order_key = "sha256(decode('$' || encode(",
     .order_digest = ", 'hex') || ',' || array_to_string(ARRAY[",
     .order_value = "$, ",
-    .order_end = "]::bigint[], ',', ''), 'escape'))",
+    .order_end = "copy]::bigint[], ',', ''), 'escape'))",
     .buckets = "width_bucket(",
     .as_term = "($)::int",
     .shifts = true,
+    .has_any = true,
+    .has_filter = true,
+    .text_type = "text",
+    .type_of = TYPE_OF,
+    .version = "version()",
+    .numbers = "(SELECT generate_series(0, $ - 1) AS i)",
+    .array = "(ARRAY[$])",
+    .explain = "EXPLAIN VERBOSE ",
+    .unsteady = unsteady,
+    .type = type_of,
+    .is_tested = true,
 };

@@ -53,6 +53,9 @@ tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, con
 tamis_status tmi_sql_code(tmi_text *sql, const tmi_dialect *dialect, const tmi_column *column, tmi_form form, size_t c,
                           tamis_error *err);
 
+/* Whether categories of this form are compared as numbers. */
+bool tmi_sql_compares_reals(const tmi_dialect *dialect, tmi_form form);
+
 /* The canonical text of a column in SQL. Texts keep their surrounding blanks. */
 void tmi_sql_canonical(tmi_text *sql, const tmi_dialect *dialect, const char *name, tmi_sql_type type);
 

@@ -85,16 +85,24 @@ static void put_real(tmi_text *sql, const tmi_dialect *dialect, const char *x, c
 {
     const char *comma = "";
     tmi_text_put(sql, "CASE WHEN ");
-    tmi_sql_word(sql, dialect->as_real, x);
-    tmi_text_put(sql, " = ANY ");
-    tmi_sql_before(sql, dialect->real_list);
+    if (!dialect->has_any) tmi_text_put(sql, "false");
+    else tmi_sql_word(sql, dialect->as_real, x);
+    if (dialect->has_any) tmi_text_put(sql, " = ANY ");
+    if (dialect->has_any) tmi_sql_before(sql, dialect->real_list);
     for (size_t i = 0; i < column->missing_code_count; i++) {
         const double code = column->missing_codes[i];
         if (!(fabs(code) <= (double)FLT_MAX)) continue;
-        tmi_text_format(sql, "%s%.17g", comma, (double)(float)code);
+        if (dialect->has_any) {
+            tmi_text_format(sql, "%s%.17g", comma, (double)(float)code);
+        } else {
+            tmi_text_put(sql, " OR ");
+            tmi_sql_word(sql, dialect->as_real, x);
+            tmi_text_put(sql, " = ");
+            tmi_sql_real(sql, dialect, (double)(float)code);
+        }
         comma = ",";
     }
-    tmi_sql_after(sql, dialect->real_list);
+    if (dialect->has_any) tmi_sql_after(sql, dialect->real_list);
     tmi_text_put(sql, " THEN NULL ELSE ");
     tmi_sql_word(sql, dialect->as_real, x);
     tmi_text_put(sql, " END");
@@ -104,11 +112,30 @@ static void put_number(tmi_text *sql, const tmi_dialect *dialect, const tmi_colu
 {
     tmi_text x;
     tmi_text_init(&x);
-    tmi_sql_name(&x, column->name);
+    tmi_sql_quote(&x, dialect, column->name);
     if (x.failed) sql->failed = true;
     else if (type == TMI_SQL_FLOAT) put_real(sql, dialect, x.bytes, column);
     else tmi_sql_word(sql, type == TMI_SQL_INTEGER ? dialect->as_real : "$", x.bytes);
     tmi_text_clear(&x);
+}
+
+/* A category of doubles as a double, missing where it is not finite. */
+static void put_finite(tmi_text *sql, const tmi_dialect *dialect, const char *name)
+{
+    tmi_text quoted, x;
+    tmi_text_init(&quoted);
+    tmi_text_init(&x);
+    tmi_sql_quote(&quoted, dialect, name);
+    if (!quoted.failed) tmi_sql_word(&x, dialect->as_real, quoted.bytes);
+    if (quoted.failed || x.failed) {
+        sql->failed = true;
+    } else {
+        tmi_text_format(sql, "CASE WHEN abs(%s) <= ", x.bytes);
+        tmi_sql_real(sql, dialect, DBL_MAX);
+        tmi_text_format(sql, " THEN %s END", x.bytes);
+    }
+    tmi_text_clear(&x);
+    tmi_text_clear(&quoted);
 }
 
 /* Returns the letter of its form. */
@@ -121,6 +148,11 @@ static char put_cell(tmi_text *sql, const tmi_dialect *dialect, const tmi_column
         return form;
     }
     const bool is_category = column->kind == TMI_CATEGORY, trims = type == TMI_SQL_TEXT && !is_category;
+    if (is_category && tmi_sql_compares_reals(dialect, tmi_sql_form(type))) {
+        put_finite(sql, dialect, column->name);
+        tmi_text_format(sql, " AS c%zu, ", c);
+        return 'c';
+    }
     if (trims) tmi_sql_before(sql, dialect->trim);
     tmi_sql_canonical(sql, dialect, column->name, type);
     if (trims) tmi_sql_after(sql, dialect->trim);
@@ -202,19 +234,24 @@ static void put_digits(tmi_text *sql, int64_t value)
     tmi_text_put(sql, at);
 }
 
-static void put_list(tmi_text *sql, const tmi_dialect *dialect, const void *list, size_t count, bool is_long)
+static void put_numbers(tmi_text *sql, const void *list, size_t count, bool is_long)
 {
-    tmi_sql_before(sql, is_long ? dialect->list : dialect->small_list);
     for (size_t i = 0; i < count; i++) {
         tmi_text_put(sql, i > 0 ? "," : "");
         put_digits(sql, is_long ? ((const int64_t *)list)[i] : ((const int32_t *)list)[i]);
     }
+}
+
+static void put_list(tmi_text *sql, const tmi_dialect *dialect, const void *list, size_t count, bool is_long)
+{
+    tmi_sql_before(sql, is_long ? dialect->list : dialect->small_list);
+    put_numbers(sql, list, count, is_long);
     tmi_sql_after(sql, is_long ? dialect->list : dialect->small_list);
 }
 
-/* Whether the ranks of a column's labels come from ordering all rows rather than their distinct labels, which are then joined to
- * the rows. That is faster where few rows share a label; and possible for the labels of units, since a row without one does not
- * count. */
+/* Whether the ranks of a column's labels come from ordering all rows rather than their distinct labels, which are then joined
+ * to the rows. That is faster where few rows share a label; and possible for the labels of units, since a row without one
+ * does not count. */
 #define FEW_ROWS 8
 
 static bool has_ordered_rows(const tmi_sql_source *source, size_t c)
@@ -269,15 +306,14 @@ static void put_groups(tmi_text *sql, const tmi_dialect *dialect, const tmi_layo
     const size_t label = tmi_layout_index(layout, column->of);
     const size_t stratum = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
     char rank[48];
-    snprintf(rank, sizeof rank, "least(r%zu, 2147483647)", c);
+    snprintf(rank, sizeof rank, "r%zu", c);
     tmi_text_format(sql, ", CASE WHEN t%zu <> '' THEN ", label);
     if (column->stratum) tmi_text_format(sql, "CASE v%zu", stratum);
     for (size_t s = 0; s < (column->stratum ? column->stratum->value_count : 1); s++) {
         if (column->stratum) tmi_text_format(sql, " WHEN %zu THEN ", s);
+        tmi_text_put(sql, dialect->element);
         put_list(sql, dialect, column->cell_of[s], column->cluster_counts[s] > 0 ? (size_t)column->cluster_counts[s] : 0, false);
-        tmi_text_put(sql, "[");
-        tmi_sql_word(sql, dialect->as_small_integer, rank);
-        tmi_text_put(sql, "]");
+        tmi_sql_word(sql, dialect->at_rank, rank);
     }
     tmi_text_format(sql, "%s END AS v%zu", column->stratum ? " END" : "", c);
 }
@@ -297,11 +333,11 @@ static void put_scatter(tmi_text *sql, const tmi_dialect *dialect, const tmi_lay
     tmi_text_put(sql, ", ");
     tmi_sql_before(sql, dialect->first_byte);
     tmi_sql_word(sql, dialect->bytes_of_hex, key);
-    tmi_text_put(sql, " || ");
+    tmi_text_put(sql, dialect->bytes_and);
     tmi_wipe(key, sizeof key);
     if (column->stratum) {
         put_digest(sql, dialect, tmi_layout_index(layout, column->stratum));
-        tmi_text_put(sql, " || ");
+        tmi_text_put(sql, dialect->bytes_and);
     }
     put_digest(sql, dialect, tmi_layout_index(layout, column->of));
     tmi_sql_after(sql, dialect->first_byte);
@@ -317,8 +353,17 @@ static void put_condition(tmi_text *sql, const tmi_dialect *dialect, const tmi_l
         tmi_text_put(sql, " AND ");
         tmi_sql_integer(sql, dialect, condition->most);
     } else { /* ANY of an empty list is false even for NULL */
-        tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN v%zu = ANY ", c, c);
-        put_list(sql, dialect, condition->codes, condition->code_count, false);
+        tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN ", c);
+        if (dialect->has_any) {
+            tmi_text_format(sql, "v%zu = ANY ", c);
+            put_list(sql, dialect, condition->codes, condition->code_count, false);
+        } else if (condition->code_count == 0) {
+            tmi_text_put(sql, "false");
+        } else {
+            tmi_text_format(sql, "v%zu IN (", c);
+            put_numbers(sql, condition->codes, condition->code_count, false);
+            tmi_text_put(sql, ")");
+        }
         tmi_text_put(sql, " END");
     }
 }
@@ -335,15 +380,17 @@ static void put_class(tmi_text *sql, const tmi_dialect *dialect, const tmi_colum
         snprintf(class, sizeof class, "%d", (int)column->classes[0]);
         tmi_sql_word(sql, dialect->small_integer, class);
     } else {
+        char code[32];
+        snprintf(code, sizeof code, "v%zu", of);
+        tmi_text_put(sql, dialect->element);
         put_list(sql, dialect, column->classes, count, false);
-        tmi_text_format(sql, "[v%zu + 1]", of);
+        tmi_sql_word(sql, dialect->at_code, code);
     }
     if (some_missing) tmi_text_put(sql, ", -1)");
     if (column->has_instead) tmi_text_format(sql, " ELSE %lld", (long long)column->instead);
     tmi_text_put(sql, " END");
 }
 
-/* AND follows the logic of engine.h: false if one is false, else NULL if one is NULL. */
 /* How many of the cuts from `first` on are at most v, and `first`: halved until none is left. */
 static void put_cut_tree(tmi_text *sql, const tmi_dialect *dialect, const int64_t *cuts, size_t first, size_t count, size_t of)
 {
@@ -381,15 +428,18 @@ static void put_made(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout
     if (column->kind == TMI_CUTS) {
         put_cuts(sql, dialect, column, of);
     } else if (column->kind == TMI_LOOKUP) {
+        char code[32];
+        snprintf(code, sizeof code, "v%zu", of);
+        tmi_text_put(sql, dialect->element);
         put_list(sql, dialect, column->numbers, column->of->value_count, true);
-        tmi_text_format(sql, "[v%zu + 1]", of);
+        tmi_sql_word(sql, dialect->at_code, code);
     } else if (column->kind == TMI_CLASSES) {
         put_class(sql, dialect, column, of);
     } else if (column->kind == TMI_PRODUCT) {
         tmi_sql_product(sql, dialect, layout, c);
     } else if (column->kind == TMI_DIFFERENCE) {
         tmi_text_format(sql, "v%zu - v%zu", of, tmi_layout_index(layout, column->second));
-    } else {
+    } else { /* AND follows the logic of engine.h: false if one is false, else NULL if one is NULL */
         tmi_sql_before(sql, dialect->truth);
         tmi_text_put(sql, "(true");
         for (size_t i = 0; i < column->condition_count; i++) {
@@ -415,9 +465,63 @@ static void put_units(tmi_text *sql, const tmi_sql_source *source, const tmi_col
 void tmi_sql_units(tmi_text *sql, const tmi_sql_source *source, const tmi_column *unit)
 {
     const size_t c = tmi_layout_index(source->layout, unit);
-    tmi_text_format(sql, "SELECT sum(n), count(*) FILTER (WHERE t%zu <> ''), max(n) FILTER (WHERE t%zu <> '') FROM (", c, c);
+    tmi_text_format(sql,
+                    source->dialect->has_filter
+                        ? "SELECT sum(n), count(*) FILTER (WHERE t%zu <> ''), max(n) FILTER (WHERE t%zu <> '') FROM ("
+                        : "SELECT sum(n), count(CASE WHEN t%zu <> '' THEN 1 END), max(CASE WHEN t%zu <> '' THEN n END) FROM (",
+                    c, c);
     put_units(sql, source, unit, ", count(*) AS n");
     tmi_text_put(sql, ") units");
+}
+
+/* The hash by which the rows of a unit are ordered. */
+static void put_order(const chain *k, size_t unit)
+{
+    const tmi_layout *layout = k->source->layout;
+    char key[2 * TMI_KEY_BYTES + 1];
+    tmi_hex(key, layout->request->key, TMI_KEY_BYTES);
+    tmi_sql_word(k->sql, k->dialect->order_key, key);
+    tmi_wipe(key, sizeof key);
+    put_digest(k->sql, k->dialect, unit);
+    tmi_text_put(k->sql, k->dialect->order_digest);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        char value[32];
+        if (!tmi_is_given(layout->columns[c])) continue;
+        snprintf(value, sizeof value, "v%zu", c);
+        tmi_sql_word(k->sql, k->dialect->order_value, value);
+    }
+    tmi_text_put(k->sql, k->dialect->order_end);
+}
+
+static void put_values_order(const chain *k, size_t unit)
+{
+    tmi_text_format(k->sql, "PARTITION BY t%zu ORDER BY t%zu", unit, unit);
+    for (size_t c = 0; c < k->source->layout->column_count; c++)
+        if (tmi_is_given(k->source->layout->columns[c])) tmi_text_format(k->sql, ", v%zu", c);
+}
+
+/* The same in one reading of the table. The two functions over the rows in the order of their values need one sort;
+ * row_number() less rank() tells equal rows apart. Only the rows of units with more than may count are hashed. */
+static void put_unit_windows(chain *k, size_t unit)
+{
+    tmi_text *sql = k->sql;
+    const int64_t most = k->source->layout->request->rows_per_unit;
+    begin_step(k, NULL, 0);
+    tmi_text_format(sql, ", count(*) OVER (PARTITION BY t%zu) AS n, row_number() OVER (", unit);
+    put_values_order(k, unit);
+    tmi_text_put(sql, ") - rank() OVER (");
+    put_values_order(k, unit);
+    tmi_text_format(sql, ") + 1 AS copy FROM s%zu WHERE t%zu <> '')", k->step - 1, unit);
+    begin_step(k, NULL, 0);
+    tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY CASE WHEN n > ", unit);
+    tmi_sql_integer(sql, k->dialect, most);
+    tmi_text_put(sql, " THEN ");
+    put_order(k, unit);
+    tmi_text_format(sql, " END) AS place FROM s%zu)", k->step - 1);
+    begin_step(k, NULL, 0);
+    tmi_text_format(sql, " FROM s%zu WHERE place <= ", k->step - 1);
+    tmi_sql_integer(sql, k->dialect, most);
+    tmi_text_put(sql, ")");
 }
 
 /* The rows of units that count; see tmi_request. Only the rows of units with more than may count are ordered. */
@@ -427,10 +531,13 @@ static void put_unit(chain *k)
     const tmi_layout *layout = k->source->layout;
     const tmi_dialect *dialect = k->dialect;
     const size_t unit = tmi_layout_index(layout, layout->request->unit), values = k->step;
-    char key[2 * TMI_KEY_BYTES + 1];
     if (k->source->units_fit) {
         begin_step(k, NULL, 0);
         tmi_text_format(sql, " FROM s%zu WHERE t%zu <> '')", values, unit);
+        return;
+    }
+    if (dialect->windows) {
+        put_unit_windows(k, unit);
         return;
     }
     tmi_text_format(sql, ", large%s", dialect->materialized);
@@ -445,18 +552,8 @@ static void put_unit(chain *k)
     tmi_text_format(sql, ") AS copy FROM s%zu WHERE t%zu IN (SELECT t%zu FROM large))", values, unit, unit);
     begin_step(k, NULL, 0);
     tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY ", unit);
-    tmi_hex(key, layout->request->key, TMI_KEY_BYTES);
-    tmi_sql_word(sql, dialect->order_key, key);
-    tmi_wipe(key, sizeof key);
-    put_digest(sql, dialect, unit);
-    tmi_text_put(sql, dialect->order_digest);
-    for (size_t c = 0; c < layout->column_count; c++) {
-        char value[32];
-        if (!tmi_is_given(layout->columns[c])) continue;
-        snprintf(value, sizeof value, "v%zu", c);
-        tmi_sql_word(sql, dialect->order_value, value);
-    }
-    tmi_text_format(sql, "copy%s) AS place FROM s%zu)", dialect->order_end, k->step - 1);
+    put_order(k, unit);
+    tmi_text_format(sql, ") AS place FROM s%zu)", k->step - 1);
     begin_step(k, NULL, 0);
     tmi_text_format(sql,
                     " FROM s%zu WHERE t%zu <> '' AND NOT EXISTS (%s large WHERE large.t%zu = s%zu.t%zu) UNION ALL SELECT one",

@@ -150,6 +150,10 @@ static bool fits_int(const tmi_dialect *dialect, term how, int64_t rows)
     return dialect->as_term && rows > 0 && how.largest <= INT32_MAX && how.largest * (double)rows <= 0x1p62;
 }
 
+/* Whether a sum may be beyond 2^62. Its rows may be more than were counted, if the table grows meanwhile: of all integers of 64
+ * bits half are left for them. */
+static bool is_large(term how, int64_t rows) { return how.largest * (double)(rows > 0 ? rows : TMI_MAX_ROWS) > 0x1p62; }
+
 void tmi_sql_sum(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, const tmi_factor_trees *trees,
                  const tmi_measure *measure, int64_t rows)
 {
@@ -157,19 +161,20 @@ void tmi_sql_sum(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *la
         /* A product with NULL is NULL; only a clamp would turn it into a number. */
         const term how = term_of(measure, dialect);
         const bool tested = how.is_clamped || has_conditions(measure), is_int = fits_int(dialect, how, rows);
+        const char *as = is_int ? dialect->as_term : dialect->as_wide && is_large(how, rows) ? dialect->as_wide : "$";
         tmi_text_put(sql, "sum(");
-        if (is_int) tmi_sql_before(sql, dialect->as_term);
+        tmi_sql_before(sql, as);
         tmi_text_put(sql, tested ? "CASE WHEN " : "");
         if (tested) put_present(sql, layout, measure);
         if (tested) tmi_text_put(sql, " THEN ");
         put_term(sql, dialect, layout, trees, measure, how);
         tmi_text_put(sql, tested ? " END" : "");
-        if (is_int) tmi_sql_after(sql, dialect->as_term);
+        tmi_sql_after(sql, as);
         tmi_text_put(sql, ")");
     } else if (has_conditions(measure)) {
-        tmi_text_put(sql, "count(*) FILTER (WHERE ");
+        tmi_text_put(sql, dialect->has_filter ? "count(*) FILTER (WHERE " : "count(CASE WHEN ");
         put_present(sql, layout, measure);
-        tmi_text_put(sql, ")");
+        tmi_text_put(sql, dialect->has_filter ? ")" : " THEN 1 END)");
     } else {
         tmi_text_put(sql, "count(*)");
     }

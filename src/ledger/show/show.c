@@ -46,6 +46,9 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c, const tmi_w
     tmi_json_add_string(out, "state", tmi_shown_state(c));
     if (c->voided) tmi_json_add_string(out, "reason", c->void_reason);
     put_spending(out, "charge", &charge, false);
+    tmi_json_add_open(out, "shown", '{');
+    tmi_json_add_string(out, "charge", charge.words);
+    tmi_json_close(out, '}');
     tmi_json_add_string(out, "hash", c->hash);
     tmi_json_close(out, '}');
 }
@@ -153,6 +156,27 @@ done:
     return status;
 }
 
+/* What was spent and lost is rounded up, what is left down. */
+static void put_shown(tmi_json_out *out, const tmi_shown_account *x)
+{
+    char number[TAMIS_DECIMAL];
+    tmi_text outsider;
+    tmi_text_init(&outsider);
+    if (x->outsider.proved) {
+        tamis_decimal_up(number, x->outsider.amplified.eps.upper, 3);
+        tmi_text_format(&outsider, "epsilon %s", number);
+        tamis_decimal_up(number, x->outsider.amplified.delta.upper, 3);
+        if (x->outsider.amplified.delta.upper > 0) tmi_text_format(&outsider, ", delta %s", number);
+    }
+    tmi_json_add_open(out, "shown", '{');
+    tmi_json_add_string(out, "budget", x->budget.words);
+    tmi_json_add_string(out, "spent", x->spent.words);
+    tmi_json_add_string(out, "left", x->left.words);
+    tmi_json_add_string(out, "sample", x->sample.words);
+    tmi_json_add_taken(out, "outsider", &outsider);
+    tmi_json_close(out, '}');
+}
+
 static tamis_status put_account(tmi_json_out *out, const tamis_ledger *ledger, const tmi_shown_account *x, tamis_error *err)
 {
     tamis_status status;
@@ -170,6 +194,7 @@ static tamis_status put_account(tmi_json_out *out, const tamis_ledger *ledger, c
         tmi_json_add_null(out, "outsider");
         tmi_json_add_string(out, "outsider_reason", x->outsider.reason);
     }
+    put_shown(out, x);
     TMI_TRY(put_waves(out, x, err));
     tmi_json_add_open(out, "entries", '[');
     for (size_t i = 0; i < ledger->book.charge_count; i++)

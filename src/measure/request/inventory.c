@@ -88,6 +88,9 @@ tamis_status tmi_check_inventory(tmi_engine *engine, const tmi_schedule *s, cons
     if (rows && i.stratum) i.rows_in = counts;
     if (rows && i.stratum && i.unit) i.units_in = counts + strata;
     if (clusters) i.clusters_in = counts + 2 * strata;
+    i.units_fixed = i.unit && !s->plan->design.kind->with_replacement;
+    i.rows_fixed = rows && !i.units_fixed;
+    i.clusters_fixed = clusters;
     status = engine->describe(engine, &i, watch, err);
     if (status == TAMIS_OK) status = compare(s, &i, rows, clusters, err);
     tmi_free(counts);

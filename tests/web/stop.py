@@ -1,0 +1,122 @@
+"""SIGINT, SIGTERM and Stop at random moments of a release: the ledger verifies, nothing is published that was not charged, and the next
+run of the same plan pays nothing more. The seed is printed; TAMIS_TEST_LONG=1 does it 200 times."""
+import os
+import random
+
+from server import *
+
+LONG = bool(os.environ.get("TAMIS_TEST_LONG"))
+TIMES = 200 if LONG else 12
+SEED = int(os.environ.get("TAMIS_TEST_SEED", time.time_ns() % 10**9))
+
+
+def charges(folder):
+    """Of the account: the number of charges that count, and what was spent."""
+    if not (folder / "tamis.ledger").exists():
+        return 0, 0
+    done = tamis("ledger", "show", "tamis.ledger", "--json", cwd=folder)
+    assert done.returncode == OK, done.stderr
+    accounts = json.loads(done.stdout)["accounts"]
+    if not accounts:
+        return 0, 0
+    counted = [entry for entry in accounts[0]["entries"] if entry["state"] != "voided"]
+    return len(counted), accounts[0]["spent"]["epsilon"]["upper"]
+
+
+def larger(folder):
+    """The example with as many rows as take some time to read."""
+    lines = (folder / "apisrs.csv").read_text().splitlines(keepends=True)
+    with (folder / "apisrs.csv").open("w") as out:
+        out.write(lines[0])
+        for _ in range(300):
+            out.writelines(lines[1:])
+    text = (folder / "plan.yaml").read_text().replace("{population: 6194, sample: 200}", "{population: 100000, sample: 60000}")
+    (folder / "plan.yaml").write_text(text)
+    return text
+
+
+def once(dice, how):
+    with api_folder() as folder:
+        text = larger(folder)
+        server = Server(folder)
+        number = server.must("release", file="plan.yaml", text=text, confirm=DEMO)["job"]
+        time.sleep(dice.uniform(0, 0.6))
+        if how == "stop":
+            server.must("stop", job=number)
+            begun = time.monotonic()
+            while (job := server.must("job", job=number))["state"] in ("waiting", "running"):
+                assert time.monotonic() - begun < 20
+                time.sleep(0.02)
+            assert server.end() == OK, server.said()
+        else:
+            code = server.end(getattr(signal, how))
+            assert code in (OK, SYSTEM), (code, server.said())
+            job = None
+        said = server.said()
+        count, spent = charges(folder)
+        published = (folder / "plan-release").exists()
+        assert count in (0, 1) and not (published and count == 0), (count, published)
+        if how != "stop":  # who ends a release that was charged says so, with the entry and the amount
+            told = "entry" in said and "epsilon 6" in said
+            assert told == (code == SYSTEM and count == 1), (how, code, count, published, said)
+        elif job["state"] == "stopped":
+            assert job["error"] and not published and bool(job["error"]["charged"]) == (count == 1), job
+        if count:
+            assert spent == 6 and tamis("ledger", "verify", "tamis.ledger", cwd=folder).returncode == OK
+        # the same plan again
+        server = Server(folder)
+        job = server.finish(file="plan.yaml", text=text, confirm=DEMO, folder="again")
+        assert job["state"] == "done" and server.must("verify", folder="again")["ok"], job
+        assert server.end() == OK
+        assert charges(folder) == (1, 6)
+        return count, published
+
+
+@case
+def a_release_may_be_ended_at_any_moment():
+    print(f"# seed {SEED}")
+    dice = random.Random(SEED)
+    seen = [once(dice, ("SIGINT", "SIGTERM", "SIGHUP", "stop")[i % 4]) for i in range(TIMES)]
+    print(f"# ended before the charge {seen.count((0, False))}, after it {seen.count((1, False))}, after the end {seen.count((1, True))}")
+
+
+@case
+def a_second_signal_changes_nothing():
+    with api_folder() as folder:
+        text = larger(folder)
+        server = Server(folder)
+        server.must("release", file="plan.yaml", text=text, confirm=DEMO)
+        time.sleep(0.15)
+        for _ in range(20):
+            server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(60) in (OK, SYSTEM)
+        assert charges(folder)[0] in (0, 1)
+
+
+@case
+def a_charge_that_was_not_published_is_voided_or_finished():
+    with api_folder() as folder:
+        text = larger(folder)
+        for _ in range(40):  # until one is stopped between charge and end
+            server = Server(folder)
+            number = server.must("release", file="plan.yaml", text=text, confirm=DEMO, folder="one")["job"]
+            while (job := server.must("job", job=number))["phase"] in (None, "checked") and job["state"] in ("waiting", "running"):
+                pass
+            server.must("stop", job=number)
+            while (job := server.must("job", job=number))["state"] in ("waiting", "running"):
+                pass
+            if job["state"] == "stopped":
+                break
+            server.end()
+            for name in ("one", ):
+                shutil.rmtree(folder / name, ignore_errors=True)
+            (folder / "tamis.ledger").unlink()
+        assert job["state"] == "stopped" and job["error"]["charged"]["entry"] == job["entry"], job
+        entries = server.must("account", ledger="tamis.ledger")["book"]["accounts"][0]["entries"]
+        assert entries[-1]["state"] == "charged"
+        book = server.must("void", ledger="tamis.ledger", entry=job["entry"], reason="stopped by a test")["book"]
+        assert book["accounts"][0]["entries"][-1]["state"] == "voided" and book["accounts"][0]["spent"]["epsilon"]["upper"] == 0
+        assert server.end() == OK
+
+
+main()
