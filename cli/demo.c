@@ -135,9 +135,8 @@ static int run(const cli_call *call)
     if (code == TAMIS_OK && !call->json) {
         printf("The plan is %s\n", plan);
         if (!out) printf("%s is yours to keep or to delete.\n", fresh);
-        puts(cli_find(cli_commands, "serve")
-                 ? "Your own survey: `tamis serve` opens a page on this computer; or `tamis init FILE`."
-                 : "Your own survey: `tamis init FILE` writes a plan to fill in.");
+        puts(cli_find(cli_commands, "serve") ? "Your own survey: `tamis serve`, a page on this computer; or `tamis init FILE`."
+                                             : "Your own survey: `tamis init FILE` writes a plan to fill in.");
         code = cli_finish_output();
     }
     return code;
