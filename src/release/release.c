@@ -2,6 +2,7 @@
 #include "release/release.h"
 
 #include <string.h>
+#include <tamis/experimental/editor.h>
 
 #include "base/integer.h"
 #include "base/memory.h"

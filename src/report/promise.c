@@ -5,6 +5,7 @@
 #include "base/article.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "ledger/coin.h"
 #include "num/bound.h"
 #include "num/law/noise.h"
 #include "num/number.h"
@@ -162,20 +163,20 @@ static void add_loss_words(tmi_json_out *out, const char *key, double epsilon, d
 
 void tmi_put_would_spend_shown(tmi_json_out *out, const tmi_schedule *schedule)
 {
-    char amount[TAMIS_DECIMAL];
     tmi_text spends;
     tmi_text_init(&spends);
-    if (schedule) {
-        tamis_decimal_up(amount, tmi_number_bound(schedule->spent).upper, 6);
-        tmi_text_format(&spends, "%s %s", schedule->gaussian ? "rho" : "epsilon", amount);
-    }
+    if (schedule && schedule->gaussian) tmi_coin_words(&spends, &(tmi_ledger_coin){.rho = schedule->spent}, true);
+    else if (schedule) tmi_coin_words(&spends, &(tmi_ledger_coin){.eps = schedule->spent}, true);
     tmi_json_add_taken(out, "would_spend", &spends);
 }
 
 void tmi_put_promise_shown(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider)
 {
     losses l;
-    add_loss_words(out, "sample", tmi_number_bound(schedule->epsilon).upper, tmi_number_bound(schedule->delta).upper);
+    tmi_text sample;
+    tmi_text_init(&sample);
+    tmi_coin_words(&sample, &(tmi_ledger_coin){.eps = schedule->epsilon, .delta = schedule->delta}, true);
+    tmi_json_add_taken(out, "sample", &sample);
     if (outsider->proved) add_loss_words(out, "outsider", outsider->epsilon.upper, outsider->delta.upper);
     else tmi_json_add_null(out, "outsider");
     tmi_json_key(out, "meaning");

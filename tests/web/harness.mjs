@@ -84,9 +84,26 @@ export async function open(context, url) {
   page.on('response', async r => {
     if (r.url().includes('/api/')) answers.push({name: r.url().replace(/.*\/api\//, ''), status: r.status(), text: await r.text().catch(() => '')});
   });
+  const state = {pending: 0, last: Date.now()};
+  waits.set(page, state);
+  const edits = r => /\/api\/(?!preview|job)/.test(r.url());
+  page.on('request', r => { if (edits(r)) state.pending++, state.last = Date.now(); });
+  const over = r => { if (edits(r)) state.pending--, state.last = Date.now(); };
+  page.on('requestfinished', over);
+  page.on('requestfailed', over);
   await page.goto(url);
   await page.waitForSelector('h1');
   return {page, errors, answers, hosts};
+}
+
+/** @type {Map<any, {pending: number, last: number}>} */
+const waits = new Map();
+
+/** Waits until changes of the plan are done; forecasts may go on. @param {any} page */
+export async function settled(page) {
+  const state = waits.get(page);
+  await page.waitForTimeout(90);
+  while (state.pending > 0 || Date.now() - state.last < 70) await page.waitForTimeout(20);
 }
 
 /** Waits until nothing is under way. @param {any} page */
@@ -120,7 +137,15 @@ export const STEPS = ['data', 'design', 'protected', 'statistics', 'columns', 'b
 /** @param {any} page @param {string} name @param {boolean} [whole] */
 export async function picture(page, name, whole = true) {
   mkdirSync(pictures, {recursive: true});
-  await page.screenshot({path: join(pictures, name + '.png'), fullPage: whole});
+  const {width, height} = page.viewportSize();
+  if (whole) {
+    /* what sticks to the edges of the window is drawn where it belongs in a window that has room for all */
+    const all = await page.evaluate(() => document.documentElement.scrollHeight);
+    await page.setViewportSize({width, height: Math.max(height, Math.min(all, 6000))});
+    await page.waitForTimeout(50);
+  }
+  await page.screenshot({path: join(pictures, name + '.png')});
+  await page.setViewportSize({width, height});
 }
 
 let failed = 0, number = 0;

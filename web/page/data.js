@@ -24,11 +24,11 @@ export function build(app) {
     choice('A plan', 'plan.yaml from last wave or a colleague', 'Open a plan', () => focusOn('plan')), example);
   const where = el('h2'), list = el('tbody');
   const files = el('div', {class: 'scroll framed', tabindex: 0, role: 'region', 'aria-label': 'Files'}, el('table', {}, el('caption', {class: 'hidden'}, 'Files'),
-    el('thead', {}, el('tr', {}, ['Name', 'Kind'].map(t => el('th', {scope: 'col'}, t)), el('th', {scope: 'col', class: 'number'}, 'Bytes'), el('th', {scope: 'col'}, 'Changed'))), list));
+    el('thead', {}, el('tr', {}, ['Name', 'Kind'].map(t => el('th', {scope: 'col'}, t)), el('th', {scope: 'col', class: 'number'}, 'Size'), el('th', {scope: 'col'}, 'Changed'))), list));
   const others = button('Show all files', () => { all = !all; draw(); }, {class: 'link'});
   const note = el('div', {class: 'note', hidden: true, 'aria-live': 'polite'});
   const about = el('section', {class: 'part', hidden: true}, el('h2', {}, 'This survey'), el('div', {class: 'grid'},
-    form.field({path: '/survey', label: 'Name of the survey', help: 'All its releases share one account. Letters, digits and hyphens are best.', size: 30}),
+    form.field({path: '/survey', label: 'Name of the survey', need: true, help: 'All its releases share one account. Letters, digits and hyphens are best.', size: 30}),
     form.field({path: '/title', label: 'Title of the report', size: 40}),
     form.field({path: '/source/file', label: 'Data file', size: 30}),
     form.field({path: '/wave', label: 'Wave, if there are several', size: 14, read: v => (typeof v === 'object' && v ? v.name ?? '' : v ?? ''), write: t => {
@@ -131,8 +131,8 @@ export function build(app) {
     rows(list, [...up, ...shown], e => e.path + e.name, e => {
       const can = ['folder', 'plan', 'data', 'release'].includes(e.kind), format = FORMATS[e.name.split('.').pop().toLowerCase()];
       return el('tr', {}, el('th', {scope: 'row'}, can ? button(e.name + (e.kind === 'folder' ? '/' : ''), () => take(e), {class: 'link', data: {kind: e.kind}, 'aria-label': e.name === '..' ? 'folder above' : null}) : e.name),
-        el('td', {}, KINDS[e.kind], format && e.kind === 'data' ? `, ${format}` : ''), el('td', {class: 'number'}, e.size === null || e.size === undefined ? '–' : String(e.size)),
-        el('td', {}, e.modified ? e.modified.replace('T', ' ').replace(/:\d\dZ$/, ' UTC') : ''));
+        el('td', {}, KINDS[e.kind], format && e.kind === 'data' ? `, ${format}` : ''), el('td', {class: 'number'}, e.size === null || e.size === undefined ? '–' : size(e.size)),
+        el('td', {}, e.modified ? new Date(e.modified).toLocaleString([], {dateStyle: 'medium', timeStyle: 'short'}) : ''));
     });
     if (!list.childElementCount) put(list, el('tr', {}, el('td', {colspan: 4}, 'No data file and no plan here.')));
     note.hidden = !chosen;
@@ -155,4 +155,9 @@ export function build(app) {
   }
 
   return {root, update, enter: () => look(folder)};
+}
+
+/** @param {number} bytes */
+function size(bytes) {
+  return bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1e5) / 10} MB`;
 }

@@ -1,10 +1,10 @@
 /* Who is protected, and from whom: three questions, and what three people could learn. */
 
 import {call, Refusal} from './api.js';
-import {box, choices, el, id, put} from './dom.js';
+import {box, choices, draw, el, id, put} from './dom.js';
 import {Form} from './form.js';
 import {settingAnswers, settingOf} from './questions.js';
-import {belief, meaningOf, picture} from './show.js';
+import {belief, meaningOf} from './show.js';
 import {at} from './text.js';
 
 /** @param {import('./state.js').App} app */
@@ -37,7 +37,7 @@ export function build(app) {
   const root = el('div', {class: 'screen'}, el('h1', {}, 'Who is protected, and from whom?'),
     el('p', {class: 'lead'}, 'The promise is about one of them: whatever others know already, the publication adds little about this one.'),
     el('div', {class: 'columns even'}, el('div', {},
-      box('Whose answers are they?', el('div', {class: 'line'}, form.field({path: '/privacy/unit', label: 'One', size: 14, list: () => ['person', 'household', 'school', 'firm', 'patient', 'municipality', 'farm'], placeholder: 'person'}),
+      box('Whose answers are they?', el('div', {class: 'line'}, form.field({path: '/privacy/unit', label: 'One', size: 14, need: true, list: () => ['person', 'household', 'school', 'firm', 'patient', 'municipality', 'farm'], placeholder: 'person'}),
         el('label', {class: 'inline'}, several, el('span', {}, 'has several rows in the file'))), rowsFields),
       box('Who could learn that somebody was in the sample?', known.node), box('Is it confidential that somebody answered at all?', confidential.node),
       box('Is the list of who could be sampled public?', list.node), refusal, setting, all),
@@ -111,16 +111,14 @@ export function build(app) {
     const near = meaningOf(m, 'nosy neighbour'), press = meaningOf(m, 'journalist'), far = meaningOf(m, 'outsider');
     const secret = answers.known === 'no';
     const bold = t => el('strong', {}, t ?? '…');
-    put(cards,
+    draw(cards, [unit, near, press, far, secret, p?.guarantee?.outsider_reason], () => [
       person('A neighbour who saw the interviewer', s => el('p', {}, `Suspects something about one ${unit} with 10 %. After the publication, whatever else is known: at most `, bold(s), '.'), near, 0.1, '0.1', 'posterior'),
       person('A journalist who looks for any case', s => el('p', {}, `Tries to show that one record of the survey is a certain ${unit}. With 5 % false alarms, finds at most `, bold(s), ' of true ones.'), press, 0.05, '0.05', 'found'),
       far ? person('An outsider who does not know who was asked', s => el('p', {}, 'The same suspicion of 10 % becomes at most ', bold(s), '.'), far, 0.1, '0.1', 'posterior') :
         el('section', {class: 'card'}, el('h3', {}, 'An outsider who does not know who was asked'), el('p', {}, secret && !p ? 'Shown as soon as the plan is complete.' : 'No separate promise: as the neighbour.'),
           p?.guarantee?.outsider_reason ? el('details', {}, el('summary', {}, 'Why'), el('p', {class: 'help'}, p.guarantee.outsider_reason)) : null),
-      el('p', {class: 'help'}, `Compared with a publication in which the answers of this ${unit} were replaced by others. What everybody learns about people in general is the purpose of the survey and is not hidden.`));
+      el('p', {class: 'help'}, `Compared with a publication in which the answers of this ${unit} were replaced by others. What everybody learns about people in general is the purpose of the survey and is not hidden.`)]);
   }
 
   return {root, update};
 }
-
-export {picture};

@@ -63,8 +63,9 @@ export const FIELDS = {
   ],
 };
 
-/** Keys of a stratum, for the designs that have sizes in each. @type {Record<string, {key: string, label: string}[]>} */
 const BOTH = [{key: 'population', label: 'Population'}, {key: 'sample', label: 'Sample'}];
+
+/** Keys of a stratum, for the designs that have sizes in each. @type {Record<string, {key: string, label: string}[]>} */
 export const IN_STRATA = {
   srs: BOTH, srs_with_replacement: BOTH, systematic: BOTH, cluster: BOTH, two_stage: BOTH,
   bernoulli: [{key: 'rate', label: 'Chance of each'}, {key: 'population', label: 'Population'}],

@@ -12,7 +12,7 @@ const FILES = [['release.csv', 'release.csv'], ['release.json', 'release.json'],
 export function build(app) {
   /** @type {any} */ let ready = null;
   /** @type {Refusal | null} */ let refused = null;
-  let readyText = '', checking = false, polling = false, folderTouched = false;
+  let readyText = '', released = '', checking = false, polling = false, folderTouched = false;
   /** @type {any} */ let verified = null;
   let verifiedJob = 0;
 
@@ -37,6 +37,7 @@ export function build(app) {
     try {
       const {job} = await call('release', {...request(), confirm: name.value.trim()});
       name.value = '';
+      released = app.text;
       app.job = {job, state: 'waiting', phase: null};
       app.emit();
       progress.scrollIntoView({block: 'nearest'});
@@ -68,6 +69,8 @@ export function build(app) {
     file: app.file, text: app.text, ...(folder.value.trim() ? {folder: inFolder(folder.value.trim())} : {}), ...(sign.value ? {sign: sign.value} : {}),
     ...(reason.value.trim() && !reasonLine.hidden ? {new_account: reason.value.trim()} : {}),
   });
+  /** The budget as the plan says it. */
+  const whole = () => ['epsilon', 'rho'].map(k => [k, at(app.tree, '/budget/' + k)]).filter(x => x[1] !== undefined).map(x => x.join(' '))[0];
   const inFolder = text => (text.includes('/') ? text : app.folder + text);
 
   async function test() {
@@ -165,33 +168,38 @@ export function build(app) {
     /* 2 */
     const ok = Boolean(ready && current);
     const r = ready?.ready, shown = r?.shown ?? p?.shown;
-    if (ok && r.repeated) put(spend, el('p', {}, el('strong', {}, 'Costs nothing: '), 'the same was released before, and the same numbers are returned.'));
+    if (app.job?.state === 'done' && app.text === released) put(spend, el('p', {}, el('strong', {}, 'Published. '), 'The same plan again would cost nothing and return the same numbers.'), p?.shown?.left ? el('p', {}, 'Left: ', p.shown.left, '.') : null);
+    else if (ok && r.repeated) put(spend, el('p', {}, el('strong', {}, 'Costs nothing: '), 'the same was released before, and the same numbers are returned.'));
     else if (p?.unpublished?.length) put(spend, el('p', {}, el('strong', {}, 'Costs nothing more: '), 'this takes over a charge that was paid and never published.'));
-    else if (shown?.would_spend) put(spend, el('p', {}, 'This takes ', el('strong', {}, shown.would_spend), shown.left ? [' of the ', el('strong', {}, shown.left), ' that are left'] : shown.budget ? [' of the ', el('strong', {}, shown.budget), ' that this survey may ever spend'] : null, '. It cannot be taken back, also if you do not like the numbers.'),
+    else if (shown?.would_spend) put(spend, el('p', {}, 'This takes ', el('strong', {}, shown.would_spend), shown.left ? [' of the ', el('strong', {}, shown.left), ' that are left'] : whole() ? [' of the ', el('strong', {}, whole()), ' that this survey may ever spend'] : null, '. It cannot be taken back, also if you do not like the numbers.'),
       shown.would_leave ? el('p', {}, 'Left after it: ', shown.would_leave, '.') : null);
     else put(spend, el('p', {}, 'Shown as soon as the plan is complete.'));
     const near = p?.shown?.meaning?.[0]?.shown?.posterior?.['0.1'];
-    if (near && app.draft?.ok) spend.append(el('p', {class: 'help'}, `A suspicion of 10 % about one ${unit} becomes at most ${near}.`));
+    if (near && app.draft?.ok && app.text !== released) spend.append(el('p', {class: 'help'}, `A suspicion of 10 % about one ${unit} becomes at most ${near}.`));
 
     /* 3 */
     const fits = name.value.trim() === survey;
     start.disabled = !ok || !fits || running;
     start.textContent = ok && r.repeated ? 'Publish again for nothing' : shown?.would_spend ? `Spend ${shown.would_spend} and publish` : 'Publish';
     name.disabled = !ok || running;
-    put(hint, ok ? (name.value && !fits ? `The survey is called ${survey}.` : '') : 'First the check.');
+    confirm.hidden = app.job?.state === 'done' && app.text === released;
+    put(hint, confirm.hidden ? '' : ok ? (name.value && !fits ? `The survey is called ${survey}.` : '') : 'First the check.');
 
     /* the job */
     const j = app.job;
     progress.hidden = !j;
     if (j) {
-      const order = ['checked', 'charged', 'read', 'written'], reached = order.indexOf(j.phase);
+      const order = ['checked', 'charged', 'read', 'written'];
       const titles = {waiting: 'Waiting', running: j.phase === 'charged' ? 'Charged, reading' : 'At work', done: 'Published', failed: 'It failed', stopped: 'Stopped'};
       put(state, titles[j.state] ?? j.state, j.entry ? el('small', {}, ` entry ${j.entry} of the ledger`) : '');
-      rows(phases, order, x => x, x => Object.assign(el('li', {}, {checked: 'checked', charged: 'charged', read: 'read', written: 'written'}[x]), {update(_, i) {
-        const over = j.state === 'done' || i <= reached;
-        this.className = over ? 'over' : running && i === reached + 1 ? 'now' : '';
-        put(this, (over ? '✓ ' : '') + x);
-      }}));
+      rows(phases, order, x => x, x => {
+        const item = el('li', {}, x);
+        return Object.assign(item, {update(_, i) {
+          const now = order.indexOf(app.job.phase), busy = ['waiting', 'running'].includes(app.job.state), over = app.job.state === 'done' || i <= now;
+          item.className = over ? 'over' : busy && i === now + 1 ? 'now' : '';
+          put(item, (over ? '✓ ' : '') + x);
+        }});
+      });
       share.hidden = stop.hidden = !running;
       if (typeof j.share === 'number') share.value = j.share;
       else share.removeAttribute('value');

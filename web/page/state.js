@@ -2,7 +2,7 @@
  * everything else follows from the text. */
 
 import {call, Refusal} from './api.js';
-import {at, History, inLines, isMissing, parts, pathOfKey, stepOf, unquoted} from './text.js';
+import {at, History, inLines, parts, pathOfKey, stepOf, unquoted} from './text.js';
 
 const KEPT = 'tamis-plan';
 const LANE = 'tab-' + Math.random().toString(36).slice(2, 10);
@@ -31,6 +31,7 @@ export class App {
     /** @type {{hash: string | null, text: string | null} | null} */ this.conflict = null;
     /** @type {any} */ this.job = null;
     this.message = '';
+    /** @type {string | null} a column to show, for the screen of the columns */ this.wanted = null;
     /** @type {History | null} */ this.history = null;
     /** @type {(() => void)[]} */ this.listeners = [];
     /** @type {{changes: Change[] | ((tree: any) => Change[]), place: string | null, done: ((ok: boolean) => void)[]}[]} */ this.queue = [];
@@ -271,8 +272,6 @@ export class App {
     return (this.draft?.errors ?? []).filter(e => stepOf(pathOfKey(e.key, this.draft.tree)) === step);
   }
 
-  get missing() { return (this.draft?.errors ?? []).filter(isMissing); }
-
   /* ---- what to expect: the latest text wins ---- */
 
   foresee() {
@@ -326,7 +325,7 @@ export class App {
   remember(text, preview) {
     this.known.delete(text);
     this.known.set(text, preview);
-    if (this.known.size > 40) this.known.delete(this.known.keys().next().value);
+    if (this.known.size > 40) this.known.delete(String(this.known.keys().next().value));
   }
 
   /** A preview of this plan with changes, and the text of it; not in the lane, so that nothing overtakes it.
@@ -347,7 +346,7 @@ export class App {
 /** The value of a section that was empty, from what was set in it. @param {any} tree @param {Change[]} list @param {string} path */
 function plain(tree, list, path) {
   if (Array.isArray(tree)) return list.filter(c => c.path === path + '/-').map(c => c.value);
-  return Object.fromEntries(list.filter(c => c.path.startsWith(path + '/') && parts(c.path).length === parts(path).length + 1).map(c => [parts(c.path).pop(), c.value]));
+  return Object.fromEntries(list.filter(c => c.path.startsWith(path + '/') && parts(c.path).length === parts(path).length + 1).map(c => [String(parts(c.path).pop()), c.value]));
 }
 
 /** Whether a value of the tree, in which everything is text, is what would be set. @param {any} old @param {any} value */

@@ -18,6 +18,7 @@ const empty = () => ({kind: 'count', column: '', being: [], to: [], toColumn: ''
 export function build(app) {
   let f = empty();
   let shape = '', tried = '';
+  /** @type {any} */ let p = null;
   /** @type {any} */ let trial = null;
 
   const kind = el('select', {id: id(), 'aria-label': 'Kind of statistic', on: {change: () => {
@@ -34,7 +35,7 @@ export function build(app) {
   const table = el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Statistics'}, el('table', {}, el('caption', {class: 'hidden'}, 'Statistics of the plan'),
     el('thead', {}, el('tr', {}, ['Statistic', 'CV', 'Importance', 'Remove'].map((t, i) => el('th', {scope: 'col', class: i === 1 ? 'number' : null}, t)))), list));
   const root = el('div', {class: 'screen'}, el('h1', {}, 'Which numbers will be published?'),
-    el('p', {class: 'lead'}, 'Everything of one publication belongs into one plan: the numbers share the budget and support each other.'),
+    el('p', {class: 'lead'}, 'Everything of one publication belongs in one plan: the numbers share the budget and support each other.'),
     el('div', {class: 'columns even'}, el('div', {}, builder, said), el('div', {}, title, none, table, el('p', {class: 'help'}, 'Importance is budget_share: normal 1, more 2, most 4, less 1/2.'))));
 
   function condition() { return /** @type {import('./questions.js').Condition} */ ({column: '', is: 'values', values: [], from: '', to: ''}); }
@@ -161,7 +162,7 @@ export function build(app) {
 
   function update() {
     const items = Array.isArray(app.tree?.statistics) ? app.tree.statistics : [];
-    const p = app.preview && app.draft?.ok ? app.preview : null;
+    p = app.preview && app.draft?.ok ? app.preview : null;
     put(title, p?.shown?.numbers ? `Statistics: ${p.shown.numbers} numbers` : 'Statistics');
     none.hidden = items.length > 0;
     table.hidden = !items.length;
