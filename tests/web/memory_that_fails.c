@@ -11,6 +11,8 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
 
+#define SEEN __attribute__((visibility("default"))) /* the project hides what is not marked */
+
 static _Atomic uint64_t state;
 static uint64_t rate;
 static const char *mark;
@@ -34,8 +36,8 @@ static bool fails(void)
     return true;
 }
 
-void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
+SEEN void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
 
-void *calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
+SEEN void *calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
 
-void *realloc(void *old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }
+SEEN void *realloc(void *old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }
