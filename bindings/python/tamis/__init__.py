@@ -4,8 +4,8 @@ from . import study
 from .calc import compute, compute_many, explain, init, parts, verify
 from .collect import Randomized, Randomizer, Shares, Tally, randomize
 from .columns import Column, category, number
-from .designs import (Design, bernoulli, census, cluster, poisson, pps, srs, srs_with_replacement, stratified, systematic, two_stage,
-                      weights)
+from .designs import (Design, bernoulli, census, cluster, from_svy, poisson, pps, srs, srs_with_replacement, stratified, systematic,
+                      two_stage, weights)
 from .errors import (BudgetError, Charge, EngineError, ErrorItem, FloatEpsilonWarning, Interrupted, InvalidDataError, InvalidError,
                      InvalidPlanError, NewLedgerWarning, RefusedError, RepeatedError, RepeatedReleaseWarning, TamisError,
                      TamisWarning, UnableError)
@@ -14,11 +14,10 @@ from .libraries import use_duckdb
 from .plan import Plan, Survey
 from .results import Answer, Bound, Estimate, Preview, Release, Result, Table, Verification
 from .sample import FileQuantiles, Sample, draw, noise, quantile_of_file
-from .svy import from_svy
 from .statistics import (Statistic, contrast, count, difference, gini, histogram, iqr, mean, median, poverty, quantile, quotient,
                          ratio, s80s20, share, share_below, table, total, variance)
 from .terms import (between, budget, calibrate, control, deff, guess, ledger_file, of_size, postgres, postprocess, sizes, source,
                     suppress, typical, values_file, wave)
 
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (
-    "amounts", "calc", "collect", "columns", "designs", "errors", "ledger", "libraries", "plan", "progress", "results", "rows", "sample", "statistics", "svy", "terms")] + ["__version__"]
+    "amounts", "calc", "collect", "columns", "designs", "errors", "ledger", "libraries", "plan", "progress", "results", "rows", "sample", "statistics", "terms")] + ["__version__"]

@@ -54,13 +54,9 @@ def _equal_weights(rows: Any, wgt: str, stratum: str | None, sizes: dict[str, tu
     return all(w is not None and abs(w * sizes[n][1] / sizes[n][0] - 1) <= 1e-6 for n, w in zip(names, rows[wgt].to_list(), strict=True))
 
 
-def from_svy(sample: Any, *, max_weight: Amount | None = None, smallest: int | None = None, largest: int | None = None,
-             second_sample: str | int | None = None, weights_are: Literal["final"] | None = None) -> Design:
-    """The design of a svy.Sample, or of a svy.Design where no sizes of strata are needed.
-
-    Sizes of a population make simple random samples of rows, strata or clusters; without them, or with wr=True, weights alone are
-    known, and `max_weight` must bound them. What no plan can describe is a RefusedError.
-    """
+def design_of(sample: Any, max_weight: Amount | None, smallest: int | None, largest: int | None, second_sample: str | int | None,
+              weights_are: Literal["final"] | None) -> Design:
+    """As tamis.from_svy."""
     design, rows = getattr(sample, "design", sample), getattr(sample, "data", None)
     if not (hasattr(design, "pop_size") and hasattr(design, "rep_wgts") and hasattr(design, "wr")):
         raise TypeError("expected a svy.Sample or a svy.Design")
