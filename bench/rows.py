@@ -295,4 +295,12 @@ ROWS = [
             False, "the bar", None, 0.1))),
     *(Row("python", f"release of 10^5 cells into {name}", f"python: 10^5 cells into {name}", seconds, "s", 0.5, False, "the bar", None, 0.5)
       for name in ("polars", "pandas")),
+    Row("spark", "Spark: 20 weighted totals of 10^7 rows, tamis's statement, processor", "spark: tamis", seconds, "s", None, False,
+        "the same 122 sums in doubles", "spark: doubles", least_ratio=1 / 1.5, ratio_bar="at most 1.5 times"),
+    Row("spark", "Spark: the whole release, processor", "spark: whole release, processor", seconds, "s", None, False, "wall",
+        "spark: whole release, wall"),
+    Row("spark", "DuckDB asked in SQL: the same totals, processor", "spark: duckdb, tamis", seconds, "s", None, False,
+        "DuckDB's sums in doubles", "spark: duckdb, doubles"),
+    Row("spark", "the native engine: the whole release, processor", "spark: native, whole release", seconds, "s", None, False,
+        "DuckDB asked in SQL", "spark: duckdb, tamis"),
 ]
