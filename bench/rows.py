@@ -303,4 +303,7 @@ ROWS = [
         "DuckDB's sums in doubles", "spark: duckdb, doubles"),
     Row("spark", "the native engine: the whole release, processor", "spark: native, whole release", seconds, "s", None, False,
         "DuckDB asked in SQL", "spark: duckdb, tamis"),
+    Row("r", "R: what it adds to a release of the demo", "r: added to a release of the demo", milliseconds_in_all, "ms", 10, False,
+        "the library's part", "r: the library's part of it"),
+    Row("r", "release of 10^5 cells into a data frame of R", "r: 10^5 cells into a data frame", seconds, "s", 0.5, False, "the bar", None, 0.5),
 ]

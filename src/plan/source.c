@@ -216,6 +216,7 @@ static void read_caller(tmi_reader *reader, const tmi_value *value, void *target
 /* ---- a client that runs SQL ---- */
 
 #define MOST_WORDS 64
+#define LONGEST_TABLE 1000 /* it is in the certificate */
 #define USUAL_TIMEOUT 3600
 #define LONGEST_TIMEOUT (7 * 24 * 3600)
 
@@ -284,6 +285,8 @@ static void check_command(tmi_reader *reader, const tmi_value *value, tamis_plan
     if (!tmi_value_get(value, "dialect"))
         tmi_complain_key(reader, command, "expected the key dialect with it: spark, duckdb or postgres");
     if (!table) tmi_complain_key(reader, command, "expected the key table with it, e.g. table: interviews");
+    else if (plan->source.table && strlen(plan->source.table) > LONGEST_TABLE)
+        tmi_complain(reader, table, "must have at most %d bytes: make a view", LONGEST_TABLE);
     else if (plan->source.table && strchr(plan->source.table, ';'))
         tmi_complain(reader, table, "expected one table as it comes after FROM, without a semicolon");
 }

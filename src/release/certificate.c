@@ -13,6 +13,7 @@
 void tmi_certificate_clear(tmi_certificate *c)
 {
     tmi_value_free(c->plan);
+    tmi_value_free(c->engine);
     tmi_free(c->version);
     *c = (tmi_certificate){0};
 }
@@ -94,6 +95,7 @@ static void put_sampling(tmi_json_out *out, const tmi_schedule *schedule)
         tmi_json_put_null(out);
         tmi_add_exact(out, "step", s->step);
         tmi_json_add_integer(out, "largest_point", s->most);
+        if (s->most_of_unit > 0) tmi_json_add_integer(out, "largest_sum_of_unit", s->most_of_unit);
     } else {
         tmi_json_open(out, '[');
         for (size_t h = 0; h < s->strata; h++) tmi_put_exact(out, s->weight[h]);
@@ -201,6 +203,10 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_json_add_string(out, "version", c->version);
     tmi_json_key(out, "plan");
     tmi_json_put_value(out, c->plan);
+    if (c->engine) {
+        tmi_json_key(out, "engine");
+        tmi_json_put_value(out, c->engine);
+    }
     tmi_json_key(out, "setting");
     tmi_put_setting(out, s);
     tmi_json_key(out, "specification");
@@ -273,6 +279,10 @@ done:
  * hashes. */
 #define OF_ACCOUNT (12 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
+/* What an engine that is asked in SQL adds: a table and a version of the rows of 1,000 bytes each, of which each takes six at
+ * most. */
+#define OF_ENGINE (6 * (size_t)2000 + 1024)
+
 tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *p, const tmi_standing *known,
                                      tamis_error *err)
 {
@@ -283,7 +293,7 @@ tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, c
     json.watch = c->schedule->watch;
     tmi_json_out_init(&out, &json, true);
     put_certificate(&out, c, p);
-    *length = json.length + OF_ACCOUNT + tmi_standing_bytes(known, c->schedule->plan);
+    *length = json.length + OF_ACCOUNT + OF_ENGINE + tmi_standing_bytes(known, c->schedule->plan);
     if (json.stopped) return tmi_fail_cancelled(err);
     return json.failed ? tmi_fail_memory(err) : TAMIS_OK;
 }

@@ -25,6 +25,7 @@
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
+#include "inference/contrast.h"
 #include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
@@ -183,10 +184,8 @@ static void write_ready(job *j, bool repeated)
     tmi_json_add_open(&out, "shown", '{');
     tmi_put_would_spend_shown(&out, repeated ? NULL : &j->r->schedule);
     tmi_json_add_string(&out, "left", a->has_spending ? a->left.words : NULL);
-    tmi_json_add_string(&out, "would_leave",
-                        repeated      ? (a->has_spending ? a->left.words : NULL)
-                        : a->has_then ? a->then_left.words
-                                      : NULL);
+    const bool known = repeated ? a->has_spending : a->has_then;
+    tmi_json_add_string(&out, "would_leave", !known ? NULL : repeated ? a->left.words : a->then_left.words);
     tmi_json_close(&out, '}');
     tmi_json_close(&out, '}');
 }
@@ -288,6 +287,7 @@ static tamis_status aggregate(job *j, tamis_error *err)
     const tmi_run *run = j->run;
     tamis_status status = TAMIS_OK;
     if (j->query.table_count > 0) status = j->engine->aggregate(j->engine, j->query.answers, &j->query.request, &run->watch, err);
+    if (status == TAMIS_OK && j->engine->facts) status = j->engine->facts(j->engine, &j->r->certificate->engine, err);
     if (status == TAMIS_OK) status = add_noise(j, err);
     if (status == TAMIS_OK) status = tmi_selection_run(j->r->answers, &j->selection, &j->query, j->engine, &run->watch, err);
     return tmi_of_source(status, err);
@@ -316,6 +316,7 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
         TMI_TRY(tmi_read_statistic(&r->results.list[i], &inference, r->results.list[i].statistic, err));
     }
     TMI_TRY(tmi_read_distributions(&r->results, &inference, err));
+    TMI_TRY(tmi_read_contrasts(&r->results, &inference, err));
     for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &inference, err));
 

@@ -119,6 +119,12 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_taken(out, "words", &words);
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    if (s->contrast) {
+        tmi_text compared;
+        tmi_text_init(&compared);
+        tmi_contrast_text(&compared, s);
+        tmi_json_add_taken(out, "contrast", &compared);
+    }
     if (s->at_count == 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[0]));
     if (s->limit) tmi_json_add_real(out, "line", tmi_number_nearest(s->limit));
     tmi_json_add_open(out, "by", '[');
@@ -198,11 +204,11 @@ static void put_refusal(tmi_json_out *out, const tamis_error *refusal)
 /* The design in words, and how many numbers are published. */
 static void put_design_and_numbers(tmi_json_out *out, const tmi_preview *p)
 {
-    size_t count = 0;
+    int64_t count = 0;
     tmi_text design, numbers;
     tmi_text_init(&design);
     tmi_text_init(&numbers);
-    for (size_t i = 0; i < p->schedule.plan->asked_count; i++) count += p->expected_statistics[i].count;
+    for (size_t i = 0; i < p->schedule.plan->asked_count; i++) count += tmi_statistic_cells(&p->schedule.plan->statistics[i]);
     tmi_describe_design(&design, &p->schedule.plan->design);
     tmi_text_rounded(&numbers, (double)count, 0);
     tmi_json_add_taken(out, "design", &design);

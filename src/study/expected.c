@@ -36,6 +36,7 @@ static void put_title(tmi_text *text, const tmi_value *statistic, const tmi_valu
     tmi_text_put(text, tmi_value_field_text(statistic, "statistic"));
     if (!isnan(at) && strcmp(tmi_value_field_text(statistic, "statistic"), "quantile") == 0) tmi_text_format(text, " %.6g", at);
     if (*column) tmi_text_format(text, " %s", column);
+    if (*tmi_value_field_text(statistic, "contrast")) tmi_text_format(text, ", %s", tmi_value_field_text(statistic, "contrast"));
     for (size_t i = 0; i < tmi_value_size(by); i++)
         tmi_text_format(text, "%s%s", i == 0 ? " by " : ", ", tmi_value_string(tmi_value_at(by, i)));
     if (*where) tmi_text_format(text, " where %s", where);
@@ -58,7 +59,7 @@ static tamis_status add_row(tmi_expected *e, const tmi_value *statistic, const t
     const double share = real_of(cell, "share_of_expected");
     tmi_text text;
     tamis_status status;
-    if (isnan(row.size) && share > 0) row.size = (isnan(row.both) ? row.noise : row.both) / share;
+    if (isnan(row.size) && share > 0) row.size = row.noise / share; /* the share is that of the noise alone */
     tmi_text_init(&text);
     put_title(&text, statistic, cell);
     TMI_TRY(tmi_text_take(&row.statistic, &text, err));

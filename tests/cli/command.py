@@ -2,6 +2,7 @@
 """Plans whose rows are behind a command, `source: {command: [...]}`: psql, DuckDB's client and (make test-long) spark-sql, where they are
 installed. With fixed noise the released integers are those of the same rows in a file; clients that fail or lie cost nothing.
 Run by tests/engine/with_postgres, with the command whose noise is fixed."""
+import hashlib
 import json
 import os
 import pathlib
@@ -58,8 +59,11 @@ def expect_same(folder, source, **more):
     assert checked.returncode == OK and json.loads(checked.stdout)["problems"] == [], checked.stdout
     found = verifier.verify(place / "certificate.json")
     assert found == [], found
-    certificate = (place / "certificate.json").read_text()
-    assert "command" not in json.loads(certificate)["plan"]["source"], "the words of the command are nobody's business"
+    certificate = json.loads((place / "certificate.json").read_text())
+    assert "command" not in certificate["plan"]["source"], "the words of the command are nobody's business"
+    engine = certificate["engine"]
+    assert engine["dialect"] == source["dialect"] and engine["table"] == source["table"] and engine["version"], engine
+    assert engine["experimental"] is False, engine
     assert integers(folder) == right
 
 
@@ -124,6 +128,25 @@ def spark():
         table = ("(SELECT _c1 AS stype, _c4 AS awards, CAST(_c6 AS INT) AS enroll, CAST(_c3 AS INT) AS api00 FROM "
                  f"csv.`{SCHOOLS / 'apistrat.csv'}` WHERE _c1 <> 'stype') t")
         expect_same(folder, {"command": [view], "dialect": "spark", "table": table})
+
+
+@case
+def what_the_certificate_says_of_the_engine_is_checked():
+    with folder_with_plan() as folder:
+        source, env = psql_source(folder)
+        plan_of(folder, source)
+        done = release(folder, "--allow-command", env=env)
+        assert done.returncode == OK, done.stderr
+        path = folder / "out" / "certificate.json"
+        right = json.loads(path.read_text())
+        for change in ({"table": "other"}, {"dialect": "spark"}, {"statements": "0"}, {"more": 1}):
+            wrong = {**right, "engine": {**right["engine"], **change}}
+            body = {key: value for key, value in wrong.items() if key not in ("guarantee", "hash")}
+            wrong["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+            path.write_text(json.dumps(wrong))
+            done = tamis("verify", folder / "out", "--json")
+            assert done.returncode == INVALID and "engine" in done.stdout, (change, done.stdout)
+            assert any("engine" in problem for problem in verifier.verify(path)), change
 
 
 @case

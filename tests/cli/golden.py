@@ -135,6 +135,9 @@ SAMPLES = {  # the population, how the sample is drawn from it, with which argum
     "coverage/persons-bounds": ("persons.csv", stratified, "state"),
     "coverage/persons-calibrated": PERSONS,
     "coverage/persons-consistent": PERSONS,
+    "coverage/persons-contrasts": ("persons.csv", srs, 1500),
+    "coverage/persons-contrasts-clusters": ("persons.csv", cluster, "household", 900),
+    "coverage/persons-contrasts-weights": ("persons.csv", households),
     "coverage/persons-drawn": ("persons.csv", households),
     "coverage/persons-incomes": ("persons.csv", srs, 1500),
     "coverage/persons-inequality": ("persons.csv", households),
@@ -167,7 +170,7 @@ def plans():
             shutil.copy(path, folder / "plan.yaml")
             name = f"{path.parent.name}/{path.stem}"
             if name in SAMPLES:
-                design = path.with_name("persons-drawn.yaml") if path.stem in ("persons-weights", "persons-inequality") else path
+                design = path.with_name("persons-drawn.yaml") if path.stem in ("persons-weights", "persons-inequality", "persons-contrasts-weights") else path
                 draw(folder, design.read_text(), *SAMPLES[name])
 
         return put

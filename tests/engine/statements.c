@@ -398,7 +398,7 @@ static void doubles_of_spark(void **state)
     static const tmi_column id = {.name = "id", .kind = TMI_LABEL},
                             half = {.name = "id", .kind = TMI_CATEGORY, .values = halves, .value_count = 3};
     for (int label_ = 0; label_ < 2; label_++) {
-        scripted script = {"[[\"double\"]]", TAMIS_OK};
+        scripted script = {"[[\"4.0\", \"double\"]]", TAMIS_OK};
         const tmi_sql_road road = {&tmi_dialect_spark, "t", NULL, say, &script, NULL};
         const tmi_column *const columns[] = {label_ ? &id : &half};
         const tmi_inventory asked = {.columns = columns, .column_count = 1};

@@ -167,7 +167,7 @@ class Plan:
         release = Release(made, _path(folder))
         notice = call(_tamis.release_text, made, "notice").strip()
         remarks = [r for r in call(_tamis.release_text, made, "remarks").splitlines() if r]
-        if notice:
+        if notice and not any("rows in memory were not read" in r for r in remarks):  # which says it all, with the way on
             warn(notice, RepeatedReleaseWarning if release.repeated else NewLedgerWarning)
         for remark in remarks:
             warn(remark, RepeatedReleaseWarning if release.repeated else TamisWarning)
@@ -290,6 +290,32 @@ class Survey:
     def mean(self, column: str, *, epsilon: Amount, by: By | None = None, folder: Path | None = None, **more: Any) -> Release:
         """A release of one mean."""
         return self.release(_statistics.mean(column, by=by, **more), epsilon=epsilon, folder=folder)
+
+    def count(self, *, epsilon: Amount, by: By | None = None, folder: Path | None = None, **more: Any) -> Release:
+        """A release of how many units there are, by groups."""
+        return self.release(_statistics.count(by=by, **more), epsilon=epsilon, folder=folder)
+
+    def share(self, condition: Mapping[str, Any], *, epsilon: Amount, by: By | None = None, folder: Path | None = None,
+              **more: Any) -> Release:
+        """A release of the share of units that fulfil a condition, {"status": "employed"}."""
+        return self.release(_statistics.share(condition, by=by, **more), epsilon=epsilon, folder=folder)
+
+    def ratio(self, of: str | Mapping[str, Any], to: str | Mapping[str, Any], *, epsilon: Amount, by: By | None = None,
+              folder: Path | None = None, **more: Any) -> Release:
+        """A release of the ratio of two totals."""
+        return self.release(_statistics.ratio(of, to, by=by, **more), epsilon=epsilon, folder=folder)
+
+    def table(self, columns: By, *, epsilon: Amount, folder: Path | None = None, **more: Any) -> Release:
+        """A release of how many units are in each cell of a table."""
+        return self.release(_statistics.table(columns, **more), epsilon=epsilon, folder=folder)
+
+    def quantile(self, column: str, at: Sequence[Amount], *, epsilon: Amount, by: By | None = None, folder: Path | None = None,
+                 **more: Any) -> Release:
+        """A release of quantiles."""
+        return self.release(_statistics.quantile(column, at, by=by, **more), epsilon=epsilon, folder=folder)
+
+    def __repr__(self) -> str:
+        return f"<tamis.Survey {self.name!r}, ledger {self._plan['ledger']!r}>"
 
     @property
     def left(self) -> Json:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from . import _tamis
-from .errors import InvalidDataError, InvalidError, call
+from .errors import InvalidDataError, InvalidError, TamisWarning, call, warn
 
 Rows: TypeAlias = Any
 _Column: TypeAlias = tuple[str, str, object, object, object]
@@ -82,6 +82,21 @@ def _exported(data: Any, columns: list[str]) -> object:
     for name in columns:  # which one is it?
         quiet(lambda: _export(_select(data, [name])), f"column {name}: {library} cannot export it")
     raise InvalidDataError(f"rows: {library} cannot export them", code="source")
+
+
+def exportable(data: Rows) -> Rows:
+    """The frame without columns of mixed objects, which pandas cannot export: a warning names them."""
+    if kind_of(data) != "pandas.DataFrame":
+        return data
+    frame: Any = data
+    lost = []
+    for name in frame.columns:
+        try:
+            _quiet(lambda: _export(_select(frame, [name])), _UNEXPORTED)
+        except InvalidDataError:
+            lost.append(name)
+            warn(f"column {name}: pandas cannot export it, so it is left out", TamisWarning)
+    return frame.drop(columns=lost) if lost else data
 
 
 def schema_of(data: Rows) -> object:

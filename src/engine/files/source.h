@@ -28,6 +28,9 @@ typedef struct tmi_sql_road {
     struct tmi_client *client; /* that `run` starts (engine/statements/command.h); NULL: a function of the caller */
 } tmi_sql_road;
 
+/* The longest text of a table, and of a version: they are in certificates. */
+#define TMI_SQL_LONGEST_TEXT 1000
+
 const struct tmi_dialect *tmi_sql_dialect(const char *name); /* NULL: unknown */
 tamis_status tmi_engine_sql(tmi_engine **engine, const tmi_sql_road *road, tamis_error *err);
 

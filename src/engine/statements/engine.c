@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sha256.h"
+#include "base/value/json.h"
 #include "base/watch.h"
 #include "engine/core/cells.h"
 #include "engine/statements/command.h"
@@ -16,6 +18,7 @@ typedef struct state {
     int64_t rows;      /* counted before the charge; 0: not yet */
     size_t statements; /* that will be needed after the charge */
     tmi_recount recount;
+    unsigned char chain[2 * TMI_SHA256_BYTES]; /* the first half: of all statements that were planned */
 } state;
 
 const tmi_dialect *tmi_sql_dialect(const char *name)
@@ -145,12 +148,14 @@ done:
 
 /* The engine plans the statement; then it runs it on no row of the table, because some engines report what is wrong with a
  * statement as its plan. Takes the statements. */
-static tamis_status try_statements(const state *s, char *planned, char *on_nothing, tamis_error *err)
+static tamis_status try_statements(state *s, char *planned, char *on_nothing, tamis_error *err)
 {
     tmi_value *rows = NULL;
     tmi_text sql;
     char *statement = NULL;
     tamis_status status;
+    tmi_sha256(s->chain + TMI_SHA256_BYTES, planned, strlen(planned));
+    tmi_sha256(s->chain, s->chain, sizeof s->chain);
     tmi_text_init(&sql);
     tmi_text_put(&sql, s->road.dialect->explain);
     tmi_text_put(&sql, planned);
@@ -289,6 +294,25 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
                     "rows: an engine that is asked in SQL returns only sums; an estimate needs another source");
 }
 
+/* Keys are drawn after the charge, so the statements that are hashed have none. */
+static tamis_status facts(tmi_engine *engine, tmi_value **told, tamis_error *err)
+{
+    const state *s = engine->state;
+    char hash[TMI_SHA256_TEXT];
+    tmi_json_tree tree;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_hex(hash, s->chain, TMI_SHA256_BYTES);
+    tmi_json_open(&tree.out, '{');
+    tmi_json_add_string(&tree.out, "dialect", s->road.dialect->name);
+    tmi_json_add_boolean(&tree.out, "experimental", !s->road.dialect->is_tested);
+    tmi_json_add_string(&tree.out, "version", s->known.version);
+    tmi_json_add_string(&tree.out, "table", s->road.table);
+    tmi_json_add_string(&tree.out, "rows_version", s->road.rows_version);
+    tmi_json_add_string(&tree.out, "statements", hash);
+    tmi_json_close(&tree.out, '}');
+    return tmi_json_tree_end(told, &tree, err);
+}
+
 static void free_engine(tmi_engine *engine)
 {
     if (!engine) return;
@@ -312,6 +336,7 @@ tamis_status tmi_engine_sql(tmi_engine **engine, const tmi_sql_road *road, tamis
                             .check_points = check_points,
                             .points = points,
                             .rows = read_rows,
+                            .facts = facts,
                             .free = free_engine},
                  .road = *road};
     *engine = &s->engine;
