@@ -54,7 +54,7 @@ void cli_remark_engine(const cli_call *call, const tamis_plan *plan)
                          "setup` fetches DuckDB)");
 }
 
-int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger)
+int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger, cli_tell_release *tell)
 {
     tamis_error err = {0};
     tamis_plan *plan = NULL;
@@ -88,14 +88,14 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
         cli_progress_end(&progress);
     }
     if (status != TAMIS_OK) code = cli_failed(&err, path);
-    else if (code == TAMIS_OK) code = tell_result(call, release, folder);
+    else if (code == TAMIS_OK) code = (tell ? tell : tell_result)(call, release, folder);
     tamis_free(usual_folder);
     tamis_release_free(release);
     tamis_plan_free(plan);
     return code;
 }
 
-static int run(const cli_call *call) { return cli_release(call, call->operands[0], cli_value(call, "out"), NULL); }
+static int run(const cli_call *call) { return cli_release(call, call->operands[0], cli_value(call, "out"), NULL, NULL); }
 
 const cli_command cli_command_release = {
     .name = "release",

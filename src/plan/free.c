@@ -63,6 +63,7 @@ static void clear_design(const tmi_plan_design *design)
     tamis_number_free(design->deff);
     for (size_t k = 0; k < TMI_FAMILIES; k++) tamis_number_free(design->deff_of[k]);
     tamis_number_free(design->max_weight);
+    tamis_number_free(design->max_unit_weight);
     tamis_number_free(design->weight_step);
     tamis_number_free(design->regularise);
     const tmi_plan_typical *t = &design->typical;

@@ -50,6 +50,7 @@ static void put_design(tmi_json_out *out, const tmi_plan_design *d)
     }
     tmi_put_text_field(out, "weight", d->weight);
     tmi_put_exact_field(out, "max_weight", d->max_weight);
+    tmi_put_exact_field(out, "max_unit_weight", d->max_unit_weight);
     tmi_put_exact_field(out, "weight_step", d->weight_step);
     if (d->weights_final) tmi_put_text_field(out, "weights_are", "final");
     tmi_put_yes_field(out, "nonresponse", d->nonresponse);

@@ -177,10 +177,11 @@ struct tmi_plan_design {
     tamis_number *deff_of[TMI_FAMILIES]; /* of a family of statistics; NULL: that of all */
 
     tamis_number *max_weight, *weight_step; /* where weights or probabilities are read, or NULL (max_weight: with a frame) */
-    tamis_number *regularise;     /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
-    bool weights_final;           /* weights_are: final */
-    bool nonresponse;             /* the file holds respondents only */
-    tmi_variance_method variance; /* for estimate */
+    tamis_number *max_unit_weight; /* what the weights of a unit's rows add up to at most, not below max_weight; NULL: no bound */
+    tamis_number *regularise;      /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
+    bool weights_final;            /* weights_are: final */
+    bool nonresponse;              /* the file holds respondents only */
+    tmi_variance_method variance;  /* for estimate */
     tmi_plan_typical typical;
 };
 

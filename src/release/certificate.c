@@ -95,6 +95,7 @@ static void put_sampling(tmi_json_out *out, const tmi_schedule *schedule)
         tmi_json_put_null(out);
         tmi_add_exact(out, "step", s->step);
         tmi_json_add_integer(out, "largest_point", s->most);
+        if (s->most_of_unit > 0) tmi_json_add_integer(out, "largest_sum_of_unit", s->most_of_unit);
     } else {
         tmi_json_open(out, '[');
         for (size_t h = 0; h < s->strata; h++) tmi_put_exact(out, s->weight[h]);
@@ -278,7 +279,8 @@ done:
  * hashes. */
 #define OF_ACCOUNT (12 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
-/* What an engine that is asked in SQL adds: a table and a version of the rows of 1,000 bytes each, of which each takes six at most. */
+/* What an engine that is asked in SQL adds: a table and a version of the rows of 1,000 bytes each, of which each takes six at
+ * most. */
 #define OF_ENGINE (6 * (size_t)2000 + 1024)
 
 tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *p, const tmi_standing *known,

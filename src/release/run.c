@@ -184,10 +184,8 @@ static void write_ready(job *j, bool repeated)
     tmi_json_add_open(&out, "shown", '{');
     tmi_put_would_spend_shown(&out, repeated ? NULL : &j->r->schedule);
     tmi_json_add_string(&out, "left", a->has_spending ? a->left.words : NULL);
-    tmi_json_add_string(&out, "would_leave",
-                        repeated      ? (a->has_spending ? a->left.words : NULL)
-                        : a->has_then ? a->then_left.words
-                                      : NULL);
+    const bool known = repeated ? a->has_spending : a->has_then;
+    tmi_json_add_string(&out, "would_leave", !known ? NULL : repeated ? a->left.words : a->then_left.words);
     tmi_json_close(&out, '}');
     tmi_json_close(&out, '}');
 }

@@ -75,13 +75,12 @@ static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
 static void put_title(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
 {
     const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
-    put_name(text, s, at);
-    if (s->contrast) tmi_text_format(text, " of %s", tmi_statistic_kind_name(s->contrast->compared[0].kind));
+    if (s->contrast) tmi_text_put(text, tmi_statistic_kind_name(s->contrast->compared[0].kind)); /* its words say the rest */
+    else put_name(text, s, at);
     if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
     else put_column_name(text, s, " of ", counted);
-    if (s->contrast) tmi_text_put(text, " (");
+    if (s->contrast) tmi_text_put(text, s->contrast->across ? ", " : " ");
     put_between(text, s);
-    if (s->contrast) tmi_text_put(text, ")");
     if (s->where) tmi_text_format(text, " where %s", s->where->name);
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
 }
@@ -251,6 +250,11 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     for (size_t i = 0; i < 3; i++) tmi_json_add_null(out, keys[i]);
     if (r->plan->privacy.id) tmi_json_add_integer(out, "rows_beyond_rows_per_unit", r->rows_beyond);
     if (r->plan->design.max_weight) tmi_json_add_integer(out, "weights_above_max_weight", r->weights_above);
+    if (r->plan->design.max_unit_weight) {
+        tmi_json_add_integer(out, "units_above_max_unit_weight", r->units_above);
+        tmi_json_key(out, "weight_beyond_max_unit_weight");
+        tmi_json_put_real(out, r->weight_beyond);
+    }
     if (r->psus.listed) {
         tmi_json_add_open(out, "psus", '{');
         tmi_json_add_integer(out, "rows_not_listed", r->psus.rows);

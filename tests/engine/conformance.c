@@ -212,7 +212,14 @@ static void points_of_units_are_bounded(void **state)
         }
         free(list);
     }
-    const tmi_request without = {.tables = bounded_tables, .table_count = 1};
+    const tmi_request one = {.tables = bounded_tables, .table_count = 1, .unit = &unit, .rows_per_unit = 2, .key = key},
+                      without = {.tables = bounded_tables, .table_count = 1};
+    for (size_t i = 0; i < 2; i++) { /* what an engine says that does not know them */
+        tmi_layout layout;
+        assert_int_equal(tmi_layout_init(&layout, i == 0 ? &one : &requests[0].request, NULL), TAMIS_OK);
+        assert_int_equal(tmi_refuse_bounded_units(&layout, "it", NULL), i == 0 ? TAMIS_REFUSED : TAMIS_OK);
+        tmi_layout_clear(&layout);
+    }
     assert_int_equal(tmi_request_check(&without, NULL), TAMIS_INVALID);
     tmi_column low = of_unit;
     low.most_of_unit = 63 << 20; /* below the largest point */

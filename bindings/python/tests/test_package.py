@@ -104,7 +104,7 @@ class Builders(unittest.TestCase):
                               method="tree", interval="i", line=1)]
 
     def built(self):
-        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, weight_step=1, weights_are="final", nonresponse=True,
+        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, max_unit_weight=9, weight_step=1, weights_are="final", nonresponse=True,
                                        variance="hajek", regularise="0.1", typical=tamis.typical(icc="0.1"))
         arguments = set(inspect.signature(tamis.Plan).parameters)
         privacy = {"epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}

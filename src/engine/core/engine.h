@@ -204,7 +204,7 @@ typedef struct tmi_table {
  * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the
  * rows of a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a
  * unit add up to at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do
- * this says so in `check` (tmi_bounds_units). */
+ * this says so in `check` (tmi_refuse_bounded_units). */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
