@@ -66,7 +66,7 @@ def expect_same(folder, source, **more):
     assert "command" not in certificate["plan"]["source"], "the words of the command are nobody's business"
     engine = certificate["engine"]
     assert engine["dialect"] == source["dialect"] and engine["table"] == source["table"] and engine["version"], engine
-    assert source["dialect"] == "spark" or engine["experimental"] is False, engine
+    assert engine["experimental"] is False, engine
     assert integers(folder) == right
 
 
