@@ -387,10 +387,19 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
         self.check(true - DUST <= eps <= true * (1 + Decimal("1e-6")) + Decimal("1e-9"), "amplification.epsilon")
         self.check(delta == at, "amplification.delta")
 
+    def engine(self):
+        """What an engine that was asked in SQL says of itself: nothing follows from it but that the plan names the same table."""
+        told, source = self.c.get("engine"), self.c["plan"]["source"]
+        if told is not None:
+            self.check(set(told) == {"dialect", "experimental", "version", "table", "rows_version", "statements"}
+                       and re.fullmatch("[0-9a-f]{64}", told["statements"]) is not None, "engine")
+            self.check("dialect" not in source or (told["dialect"], told["table"]) == (source["dialect"], source["table"]), "engine")
+
     def run(self):
         self.file()
         if self.problems:  # what was changed proves nothing
             return self.problems
+        self.engine()
         self.design()
         self.sampling()
         self.composition()

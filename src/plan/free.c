@@ -86,6 +86,10 @@ static void clear_source(const tmi_plan_source *source)
     tmi_free(source->table);
     tmi_free(source->caller);
     free_texts(source->connections, source->connection_count);
+    free_texts(source->command, source->command_count);
+    tmi_free(source->dialect);
+    tmi_free(source->rows_version);
+    tmi_free(source->errors_to);
 }
 
 static void clear_statistic(const tmi_plan_statistic *statistic)

@@ -75,13 +75,12 @@ static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
 static void put_title(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
 {
     const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
-    put_name(text, s, at);
-    if (s->contrast) tmi_text_format(text, " of %s", tmi_statistic_kind_name(s->contrast->compared[0].kind));
+    if (s->contrast) tmi_text_put(text, tmi_statistic_kind_name(s->contrast->compared[0].kind)); /* its words say the rest */
+    else put_name(text, s, at);
     if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
     else put_column_name(text, s, " of ", counted);
-    if (s->contrast) tmi_text_put(text, " (");
+    if (s->contrast) tmi_text_put(text, s->contrast->across ? ", " : " ");
     put_between(text, s);
-    if (s->contrast) tmi_text_put(text, ")");
     if (s->where) tmi_text_format(text, " where %s", s->where->name);
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
 }

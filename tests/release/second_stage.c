@@ -477,7 +477,7 @@ static void a_record_moves_contrasts_by_no_more_than_the_steps(void **state)
             scene_clear(&c);
         }
         if (worst > 1 || worst < 0.5) fail_msg("units %d: %.6g of the sensitivity", units, worst);
-        print_message("units %d: %.3g of the sensitivity\n", units, worst);
+        print_message("# units %d: %.3g of the sensitivity\n", units, worst);
     }
 }
 
