@@ -5,7 +5,8 @@
  */
 
 import assert from 'node:assert/strict';
-import {appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {spawn} from 'node:child_process';
+import {appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {accessible, fits, numbersAreOfTheLibrary} from './checks.mjs';
 import * as h from './harness.mjs';
@@ -19,7 +20,10 @@ const long = Boolean(process.env.TAMIS_TEST_LONG);
 const {context, close} = await h.browser();
 
 /** A test with a folder, a server and a tab of its own. */
+const only = process.argv[2];
+
 async function on(name, make, body, more = []) {
+  if (only && !name.includes(only)) return;
   await h.test(name, async () => {
     const where = h.folder();
     await make(where);
@@ -394,6 +398,89 @@ await on('names of columns and files are texts, whatever they contain', where =>
     await fits(page, `${step} with hostile names`);
   }
   assert.equal(dialogs, 0);
+});
+
+/* ---- a charge that was never published ---- */
+
+const ROWS = 300000;
+const unpublished = `tamis: 1
+survey: left-behind
+source: {file: d.csv}
+design: {srs: {population: 3000000, sample: ${ROWS}}}
+privacy: {unit: person, epsilon: 0.5}
+columns: {a: {values: [x, y]}, b: {from: 0, to: 100, step: 1, typical: {mean: 50, sd: 20}}}
+statistics:
+  - {count: units, by: a}
+  - {mean: b, by: a}
+budget: {epsilon: 2}
+`;
+
+/** A release that is killed after its charge. */
+async function killed(where) {
+  for (let i = 0; i < 20; i++) {
+    const child = spawn(h.tamis, ['release', 'plan.yaml', '--out', 'killed', '--engine', 'memory'], {cwd: where, stdio: 'ignore'});
+    let over = false;
+    const end = new Promise(done => child.on('close', () => { over = true; done(null); }));
+    while (!over && !readdirSync(where).some(f => /-charge-\d+$/.test(f))) await new Promise(done => setTimeout(done, 1));
+    await new Promise(done => setTimeout(done, 5 * i));
+    child.kill('SIGKILL');
+    await end;
+    const {out} = await h.run(['ledger', 'show', 'tamis.ledger', '--json'], where);
+    const state = JSON.parse(out || '{"accounts": []}').accounts[0]?.entries.at(-1)?.state;
+    if (state === 'charged') return;
+    for (const f of readdirSync(where)) if (/ledger|killed/.test(f)) rmSync(join(where, f), {recursive: true});
+  }
+  assert.fail('the release was never killed between charge and publication');
+}
+
+await on('a charge that was never published is void with a reason, or finished for nothing', async where => {
+  writeFileSync(join(where, 'plan.yaml'), unpublished);
+  writeFileSync(join(where, 'd.csv'), 'a,b\n' + Array.from({length: ROWS}, (_, i) => `${i % 3 ? 'x' : 'y'},${i % 101}`).join('\n') + '\n');
+  await killed(where);
+}, async ({page, answers, where}) => {
+  await h.openPlan(page, 'plan.yaml');
+  await h.go(page, 'account');
+  await page.getByText('charged, not published').waitFor();
+  await accessible(page, 'Account, charged');
+  await h.picture(page, 'account-charged');
+  await numbersAreOfTheLibrary(page, answers, 'Account, charged');
+  await page.getByRole('button', {name: 'Finish it: entry 2'}).click();
+  await page.getByText('Costs nothing more:').waitFor();
+  await page.getByText('plan valid, budget allows it').waitFor();
+  await page.getByLabel('To confirm').fill('left-behind');
+  await page.getByRole('button', {name: /publish$/}).click();
+  await page.getByText('Verified:').waitFor({timeout: 60000});
+  const spent = JSON.parse((await h.run(['ledger', 'show', 'tamis.ledger', '--json'], where)).out).accounts[0];
+  assert.equal(spent.shown.spent, 'epsilon 0.5', 'paid once');
+  assert.ok(spent.entries.every(e => e.state === 'released'));
+
+  /* Stop: whatever it was doing, what the page says is what the ledger says */
+  await h.go(page, 'budget');
+  await page.getByLabel('epsilon', {exact: true}).fill('0.25');
+  await h.quiet(page);
+  await h.go(page, 'release');
+  await page.getByLabel('Folder for the results').fill('second');
+  await page.getByRole('button', {name: 'Save and check'}).click();
+  await page.getByText('plan valid, budget allows it').waitFor();
+  await page.getByLabel('To confirm').fill('left-behind');
+  await page.getByRole('button', {name: /publish$/}).click();
+  await page.getByRole('button', {name: 'Stop'}).click({timeout: 5000}).catch(() => {}); /* it may be done already */
+  await page.getByRole('heading', {name: /^(Stopped|Published|It failed)/}).waitFor({timeout: 60000});
+  await h.settled(page);
+  await accessible(page, 'Release, stopped');
+  await h.picture(page, 'release-stopped');
+  const after = JSON.parse((await h.run(['ledger', 'show', 'tamis.ledger', '--json'], where)).out).accounts[0];
+  const last = after.entries.at(-1), stopped = await page.getByRole('heading', {name: /^(Stopped|It failed)/}).count();
+  console.log(`# stopped: ${stopped}, the last entry is ${last.state}`);
+  if (!stopped) return;
+  if (last.state === 'charged') {
+    await h.go(page, 'account');
+    await page.getByRole('button', {name: /^Void … entry/}).click();
+    await page.getByLabel('Reason').fill('stopped by hand');
+    await page.getByRole('button', {name: 'Void it'}).click();
+    await page.getByText('voided').waitFor();
+    await page.getByText('stopped by hand').waitFor();
+  }
 });
 
 /* ---- every screen: axe, sideways, pictures ---- */
