@@ -270,7 +270,7 @@ async function touch(page, step, original) {
     if (!await field.isVisible() || await field.isDisabled()) continue;
     const {tag, kind, label, value, other, mine} = await field.evaluate(e => ({tag: e.tagName, kind: e.type, value: e.value, label: e.getAttribute('aria-label') ?? e.labels?.[0]?.textContent ?? '',
       other: e.tagName === 'SELECT' ? [...e.options].map(o => o.value).find(v => v && v !== e.value) ?? null : null, mine: Boolean(e.closest('.sentence, .confirm, .paste'))}));
-    if (mine || kind === 'checkbox' || kind === 'radio' || /CV below|Save as|Folder|Signature|Choose|Another stratum|Kind of [a-z]|Name of the stratum|counted in|Raise|Protect/.test(label)) continue;
+    if (mine || kind === 'checkbox' || kind === 'radio' || /CV below|Save as|Folder|Signature|Choose|Another stratum|Kind of |Name of the stratum|counted in|Raise|Protect/.test(label)) continue;
     if (tag === 'SELECT') {
       if (other === null || (value === '' && !/Importance|Missing/.test(label))) continue;
       await field.selectOption(other);

@@ -7,7 +7,7 @@ import {bar, groupName, meaningOf, picture, quality, worstOf} from './show.js';
 import {at, isMissing, marks, pointer, STEPS} from './text.js';
 
 const STOPS = ['0.1', '0.15', '0.2', '0.3', '0.5', '0.7', '1', '1.5', '2', '3', '5', '7', '10'];
-const LARGE = 3; /* from this epsilon on a sentence says what it means */
+const LARGE = 3, LARGE_ODDS = 20; /* from this epsilon, and these odds, on a sentence says what it means */
 
 /** @param {import('./state.js').App} app */
 export function build(app) {
@@ -192,8 +192,9 @@ export function build(app) {
     find.textContent = rho ? 'Find rho' : 'Find epsilon';
     find.disabled = !app.draft?.ok;
     const neighbour = meaningOf(p, 'nosy neighbour'), odds = neighbour?.shown?.odds;
-    large.hidden = !(eps >= LARGE);
-    if (eps >= LARGE) put(large, odds ? `The odds of a guess about one ${unit} may grow ${odds} times. That is hard to defend in public: look at smaller values first.` :
+    const much = neighbour?.odds ? neighbour.odds.upper > LARGE_ODDS : eps >= LARGE;
+    large.hidden = !much;
+    if (much) put(large, odds ? `The odds of a guess about one ${unit} may grow ${odds} times. That is hard to defend in public: look at smaller values first.` :
       `This is a large loss: look at smaller values first.`);
 
     /* errors */

@@ -68,8 +68,8 @@ export class Form {
 
 /** The columns of the source, and of the plan, for a select. @param {import('./state.js').App} app @param {string} value @param {string} none */
 export function columnOptions(app, value, none) {
-  const names = [...new Set([...app.header.map(c => c.name), ...Object.keys(app.tree?.columns ?? {})])];
-  if (value && !names.includes(value)) names.unshift(value);
+  if (value) app.mentioned.add(value); /* a plan may be written before its data are there */
+  const names = [...new Set([...app.header.map(c => c.name), ...Object.keys(app.tree?.columns ?? {}), ...app.mentioned])];
   return [{value: '', label: none}, ...names.map(n => {
     const label = app.header.find(c => c.name === n)?.label;
     return {value: n, label: label && label !== n ? `${n} · ${label}` : n};

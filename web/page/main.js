@@ -84,7 +84,7 @@ function facts() {
   if (!app.open) return put($('facts'), el('span', {class: 'quiet'}, 'No plan yet. No data were read.'));
   const p = app.preview, list = [];
   const design = p?.shown?.design;
-  const sizes = design && /\d[\d,]*( out)? of \d[\d,]*\d/.exec(design);
+  const sizes = design && /\d[\d,]*( out)? of \d[\d,]*\d( whole)?( clusters)?/.exec(design);
   const unit = app.tree?.privacy?.unit;
   if (sizes) list.push(el('span', {}, sizes[0], ''));
   else if (design) list.push(el('span', {}, design.split(':')[0]));

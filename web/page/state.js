@@ -31,6 +31,7 @@ export class App {
     /** @type {{hash: string | null, text: string | null} | null} */ this.conflict = null;
     /** @type {any} */ this.job = null;
     this.message = '';
+    /** @type {Set<string>} columns that the plan has named outside its list */ this.mentioned = new Set();
     /** @type {string | null} a column to show, for the screen of the columns */ this.wanted = null;
     /** @type {History | null} */ this.history = null;
     /** @type {(() => void)[]} */ this.listeners = [];
@@ -75,6 +76,7 @@ export class App {
     this.previewError = null;
     this.header = [];
     this.headerOf = null;
+    this.mentioned.clear();
     this.history = null;
     await this.take(text, null, false);
     this.history = new History(this.text, this.tree);
