@@ -218,7 +218,7 @@ export function build(app) {
       else list2.push({...a});
     }
     assumed.hidden = !list2.length;
-    if (list2.length) draw(assumed, list2, () => [el('h2', {}, 'What had to be assumed'), el('p', {class: 'help'}, 'A bar is hatched where its size is only assumed. Guesses from last year or another survey make the forecast mean something; a wrong one costs accuracy, never privacy.'),
+    if (list2.length) draw(assumed, list2, () => [el('h2', {}, 'What had to be assumed'), el('p', {class: 'help'}, 'The frame of a bar is dashed where its size is only assumed. Guesses from last year or another survey make the forecast mean something; a wrong one costs accuracy, never privacy.'),
       el('ul', {class: 'plain'}, list2.map(a => el('li', {}, el('span', {}, a.columns?.length ? el('strong', {}, a.columns.slice(0, 6).join(', '), ': ') : null, a.assumed, ' '),
         button('Answer', () => answerTo(a), {class: 'small', 'aria-label': `Answer: ${a.assumed}`}))))]);
 
@@ -288,13 +288,13 @@ export function build(app) {
   function compareTable(p) {
     const head = t => el('th', {scope: 'col', class: 'number'}, t);
     const posterior = x => meaningOf(x, 'nosy neighbour')?.shown?.posterior?.['0.1'] ?? '–';
-    const options = tried.map(t => t.preview);
+    const options = tried.map(t => t.preview), spends = x => x.shown?.would_spend?.replace(' ', '\u00a0') ?? '–';
     const cell = x => el('td', {class: 'number'}, x);
     return [
       el('table', {class: 'compare'}, el('caption', {class: 'hidden'}, 'The plan and the alternatives'),
         el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Compared'), head('Plan'), tried.map(t => head(t.name)))),
         el('tbody', {},
-          el('tr', {}, el('th', {scope: 'row'}, 'spends'), cell(p.shown?.would_spend ?? '–'), options.map(o => cell(o.shown?.would_spend ?? '–'))),
+          el('tr', {}, el('th', {scope: 'row'}, 'spends'), cell(spends(p)), options.map(o => cell(spends(o)))),
           el('tr', {}, el('th', {scope: 'row'}, 'neighbour, 10 % →'), cell(posterior(p)), options.map(o => cell(posterior(o)))),
           p.statistics.filter(s => !s.known).slice(0, 12).map(s => el('tr', {}, el('th', {scope: 'row'}, `${s.words}, CV`), cell(worstOf(s).shown?.cv ?? '–'),
             options.map(o => { const x = o.statistics.find(y => y.number === s.number); return cell(x ? worstOf(x).shown?.cv ?? '–' : '–'); }))))),

@@ -40,6 +40,7 @@ function go() {
     document.title = `${titles[name]} · tamis`;
     screen.enter?.();
     if (!first) {
+      app.message = '';
       const h1 = screen.root.querySelector('h1');
       h1?.setAttribute('tabindex', '-1');
       h1?.focus({preventScroll: true});
