@@ -295,4 +295,7 @@ ROWS = [
             False, "the bar", None, 0.1))),
     *(Row("python", f"release of 10^5 cells into {name}", f"python: 10^5 cells into {name}", seconds, "s", 0.5, False, "the bar", None, 0.5)
       for name in ("polars", "pandas")),
+    Row("r", "R: what it adds to a release of the demo", "r: added to a release of the demo", milliseconds_in_all, "ms", 10, False,
+        "the library's part", "r: the library's part of it"),
+    Row("r", "release of 10^5 cells into a data frame of R", "r: 10^5 cells into a data frame", seconds, "s", 0.5, False, "the bar", None, 0.5),
 ]

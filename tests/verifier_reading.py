@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import ceil, prod, sinh
 
 from verifier_choices import OF_DISTRIBUTION
-from verifier_tables import FORMS, SUMS, Axis
+from verifier_tables import CONTRASTS, FORMS, SUMS, Axis
 
 LARGEST = 100  # cells
 FARTHEST = 1e8  # ratio of variances: beyond it doubles do not solve the equations
@@ -47,27 +47,19 @@ class Reading:
     """A verifier has `c`, `strata`, `check`, `main`, `holds_in`, `answers`; see verifier.py and verifier_tables.py."""
 
     def readings(self, results, numbers, choices):
-        results, solutions = list(results), {}
+        results, self.solutions = list(results), {}
         for i, t in enumerate(self.c["plan"]["statistics"]):
-            kind = next(k for k in t if k in SUMS | {"mean", "share", "ratio", "variance"} | OF_DISTRIBUTION)
+            kind = next(k for k in t if k in SUMS | {"mean", "share", "ratio", "variance"} | OF_DISTRIBUTION | CONTRASTS)
             groups = t.get("by", []) + (t["table"] if kind == "table" else [{t["histogram"]: t["cuts"]}] if kind == "histogram" else [])
             sizes = [self.size(by) for by in groups]
             count = prod(sizes) * (len(t["at"]) if kind == "quantile" else 1)
             own, results = results[:count], results[count:]
             self.check_chosen(i, own, choices)
-            if kind not in SUMS or self.is_known(t) or self.contributed(t):
-                continue
-            tables = [m for m in numbers if m["weighed_by"] == self.main()]
-            inside = [m for m in tables if m.get("where", {}).get("indicator") == t.get("where") and "where" in t]
-            world = inside or [m for m in tables if "where" not in m]
-            key = str(t.get("where")) if inside else None
-            if key not in solutions:
-                solutions[key] = self.solution(world)
-            if solutions[key] is None:
+            if kind not in SUMS | CONTRASTS or self.is_known(t) or self.contributed(t):
                 continue
             for codes, r in zip(itertools.product(*map(range, sizes)), own):
                 try:
-                    value = self.functional(solutions[key], t, kind, list(zip(groups, codes)), inside)
+                    value = self.contrast(numbers, t, kind, codes) if kind in CONTRASTS else self.sum_of(numbers, t, kind, groups, codes)
                 except StopIteration:
                     self.check(False, "measurements.json.measurements", "no table has what a statistic is about")
                     return
@@ -75,6 +67,32 @@ class Reading:
                     continue
                 near = 1e-7 * (abs(value) + (r["noise_sd"] or 0)) + 1e-9
                 self.check(abs(value - r["estimate"]) <= near, "release.json.results", f"the estimate of a {kind} is not the best one")
+
+    def sum_of(self, numbers, t, kind, groups, codes):
+        """The estimate of a count or total in a group; None: this way is not one for it."""
+        tables = [m for m in numbers if m["weighed_by"] == self.main()]
+        inside = [m for m in tables if m.get("where", {}).get("indicator") == t.get("where") and "where" in t]
+        world = inside or [m for m in tables if "where" not in m]
+        key = str(t.get("where")) if inside else None
+        if key not in self.solutions:
+            self.solutions[key] = self.solution(world)
+        if self.solutions[key] is None:
+            return None
+        return self.functional(self.solutions[key], t, kind, list(zip(groups, codes)), inside)
+
+    def contrast(self, numbers, t, kind, codes):
+        """The estimate of a contrast of counts or totals; None: it is of others, or one of them is known."""
+        parts, terms = self.terms(t)
+        values = []
+        for part, code, weight in terms:
+            of = parts[part]
+            own = next((k for k in of if k in SUMS), None)
+            if own is None or self.is_known(of):
+                return None
+            values.append(self.sum_of(numbers, of, own, of["by"], [*codes] + ([code] if code is not None else [])))
+        if None in values or (kind == "quotient" and values[1] <= 0):
+            return None
+        return values[0] / values[1] if kind == "quotient" else sum(float(w) * v for (_, _, w), v in zip(terms, values))
 
     def size(self, by):
         if not isinstance(by, str):

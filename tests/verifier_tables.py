@@ -14,6 +14,8 @@ FORMS = {  # coefficients of the levels in each released number, in steps of 1/2
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
 }
 SUMS = {"count", "table", "histogram", "total"}
+CONTRASTS = {"difference", "quotient", "contrast"}
+COMPARED = ("count", "total", "mean", "share", "ratio")
 
 
 class Axis:
@@ -173,6 +175,15 @@ class Tables:
     def rows_per_unit(self):
         return int(self.c["plan"]["privacy"].get("rows_per_unit", 1))
 
+    def rows_of_unit(self, m):
+        """What a unit adds at most, in rows of the largest weight W. Weights of at most W that add up to M have squares w (w - c) that
+        add up to M (W - c) at most."""
+        s, by = self.c["sampling"], m["weighed_by"]
+        if "largest_sum_of_unit" not in s or by in ("none", "contribution"):
+            return Fraction(self.rows_per_unit())
+        most = s["largest_point" if by in ("weight", "spread") else "largest_point_in_totals"]
+        return min(Fraction(self.rows_per_unit()), Fraction(s["largest_sum_of_unit"], most))
+
     # ---- what a row adds, and a record changes ----
 
     def weight(self, m, h):
@@ -209,11 +220,11 @@ class Tables:
         In a full table it leaves numbers that add up to `own` and enters numbers that do; under L2 these are worst in one place each. A number by itself has one place. Two records whose t differ by d > 0 differ in
         t(1-t) by at most d (1-d), together d (2-d) <= 1; and from a record that adds nothing t + t(1-t) = 1 - (1-t)^2 in RAW, and
         |t - 1/2| + t(1-t) + 1/2 <= 1 in CENTRED. Both are convex in the two weights, so 0 and the largest are worst."""
-        K, s = self.rows_per_unit(), self.c["sampling"]
+        K, s = self.rows_of_unit(m), self.c["sampling"]
         full = m["form"] == "full"
         steps = 1 if full or (m["form"] == "raw" and axes[0].degree == 1) else 2
         rounding = self.rounding(m, axes)
-        own = K * (Fraction(steps * most, 2 ** m["shift"]) + (1 if full else 2) * rounding)
+        own = K * Fraction(steps * most, 2 ** m["shift"]) + self.rows_per_unit() * (1 if full else 2) * rounding
         moved = Fraction(0)
         if self.protected and m["weighed_by"] != "none":  # a record may move the weights of all others
             self.check(s["weights"] is not None and self.rows_are_bounded(), "measurements", "no bound is known with protected weights")
@@ -281,7 +292,7 @@ class Tables:
         self.check(self.measured() and m["form"] == "full", field, "no sampling errors are measured here")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
         if m["weighed_by"] == "squares":  # in its place, a record is rounded before and after: l1 has two of its places, once each
-            own = self.rows_per_unit() * (Fraction(self.row_at_most(m, axes), 2 ** m["shift"]) + self.rounding(m, axes))
+            own = self.rows_of_unit(m) * Fraction(self.row_at_most(m, axes), 2 ** m["shift"]) + self.rows_per_unit() * self.rounding(m, axes)
             within = l1 - own + self.rows_per_unit() * self.rounding(m, axes)
             self.check(m["moves_within"] == ceil(within), field + ".moves_within")
         self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")
@@ -359,18 +370,40 @@ class Tables:
         if m["weighed_by"] not in SECOND:
             return count == m["strata"] * m["cells"] * m["levels"]
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
-        if i >= len(statistics):  # a share that a distribution function has
+        if i >= len(statistics) and not self.is_compared(m["of"]):  # a share that a distribution function has
             return 1 <= count <= m["cells"]
         return count == self.numbers_of(m)
 
     def numbers_of(self, m):
         """Groups of the statistic whose standard errors these are; of a share of a distribution function at most the cells."""
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
-        if i >= len(statistics):
+        if i >= len(statistics) and not self.is_compared(m["of"]):
             return m["cells"]
-        t = statistics[i]
+        t = statistics[i] if i < len(statistics) else m["of"]
         groups = t.get("by", []) + t.get("table", []) + ([{t["histogram"]: t["cuts"]}] if "histogram" in t else [])
         return prod(self.size(by) for by in groups)
+
+    # ---- contrasts ----
+
+    def terms(self, t):
+        """What a contrast is made of: statistics, and for each number its statistic, its value of what is compared, and its weight."""
+        kind = next(iter(CONTRASTS & set(t)))
+        c, rest = t[kind], {k: t[k] for k in ("where",) if k in t}
+        about = {k: c[k] for k in COMPARED if k in c}
+        if "minus" in c:
+            return [{**about, **rest, "by": t.get("by", [])}, {**c["minus"], **rest, "by": t.get("by", [])}], [(0, None, 1), (1, None, -1)]
+        across = c["by"][0] if kind == "contrast" else next(iter(c["between"]))
+        of = [{**about, **rest, "by": t.get("by", []) + [across]}]
+        if kind == "contrast":
+            return of, [(0, code, Fraction(w)) for code, w in enumerate(c["weights"]) if Fraction(w) != 0]
+        values = self.listed(across) + ["missing"]
+        return of, [(0, values.index(v), w) for v, w in zip(c["between"][across], (1, -1))]
+
+    def is_compared(self, of):
+        """Whether standard errors are those of a statistic that a contrast is made of."""
+        parts = [s for t in self.c["plan"]["statistics"] if CONTRASTS & set(t) for s in self.terms(t)[0]]
+        own = {k: v for k, v in of.items() if k in COMPARED + ("where",)}
+        return any(own == {k: v for k, v in s.items() if k != "by"} and sorted(map(str, of.get("by", []))) == sorted(map(str, s["by"])) for s in parts)
 
     def errors_said(self, told):
         """All standard errors of a measurement together move by gain * coefficient * table_moves / 2 * overlap, in units of totals
@@ -463,11 +496,16 @@ class Tables:
         for i, t in enumerate(self.c["plan"]["statistics"]):
             weighed = "contribution" if self.contributed(t) else self.main()
             self.read = [(m, [Axis(a, self.strata) for a in m["axes"]]) for m in self.c["measurements"] if m["weighed_by"] == weighed]
-            read = self.shares_of(t) if OF_DISTRIBUTION & set(t) else [t]
-            if "ratio" in t and all(isinstance(x, str) and self.is_complete({"column": x, **self.c["plan"]["columns"][x]}) for x in t["ratio"].values()):
-                read = [{"total" if k == "ratio" else k: x if k == "ratio" else v for k, v in t.items()} for x in t["ratio"].values()]
-            right = self.is_known(t) or all(any(self.is_read_from(x, m, axes) for m, axes in self.read) for x in read)
+            read = self.shares_of(t) if OF_DISTRIBUTION & set(t) else self.terms(t)[0] if CONTRASTS & set(t) else [t]
+            read = [x for s in read for x in self.sums_of(s)]
+            right = all(self.is_known(x) or any(self.is_read_from(x, m, axes) for m, axes in self.read) for x in read)
             self.check(right, "measurements", f"statistic {i + 1} of the plan does not follow from the tables")
+
+    def sums_of(self, t):
+        """A ratio of columns that every row has is read from two sums."""
+        if "ratio" in t and all(isinstance(x, str) and self.is_complete({"column": x, **self.c["plan"]["columns"][x]}) for x in t["ratio"].values()):
+            return [{"total" if k == "ratio" else k: x if k == "ratio" else v for k, v in t.items()} for x in t["ratio"].values()]
+        return [t]
 
     def controls(self):
         return self.c["plan"].get("calibrate", {}).get("to", [])

@@ -363,7 +363,8 @@ static bool take_also(web_server *server, const char *list)
     return true;
 }
 
-/* Bound to this computer alone. The names by which we may be called follow from the port, and are there before the first request. */
+/* Bound to this computer alone. The names by which we may be called follow from the port, and are there before the first
+ * request. */
 static int listen_here(web_server *server)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};

@@ -212,6 +212,65 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
     return TAMIS_OK;
 }
 
+/* ---- contrasts ---- */
+
+/* Why a number of a contrast has no estimate; else it, and its linear values. */
+static tamis_status estimate_number(double *value, const char **reason, work *w, const tmi_plan_statistic *s, size_t cell,
+                                    tamis_error *err)
+{
+    find_cells(w, s);
+    find_domain(w, cell);
+    if (w->values_there == 0 && !is_total(s->kind)) {
+        *reason = "no row of one of the groups has a value";
+        return TAMIS_OK;
+    }
+    const tamis_status status = estimate_of(value, w, s, err);
+    if (status != TAMIS_INVALID) return status;
+    *reason = "the denominator of one of the numbers is 0";
+    return TAMIS_OK;
+}
+
+/* The linear value of a row is the sum of those of the numbers, times the derivative of the contrast: as svycontrast has it. */
+static tamis_status fill_contrast(tmi_result *result, work *w, const tmi_plan_statistic *s, tamis_error *err)
+{
+    const tamis_plan *plan = w->sample->plan;
+    const size_t count = w->sample->count;
+    const bool quotient = s->kind == TMI_CONTRAST_QUOTIENT;
+    double *linear = tmi_alloc(count, sizeof *linear), variance, t, sum = 0;
+    uint8_t *varying = tmi_alloc(count, sizeof *varying);
+    tamis_status status = TAMIS_OK;
+    if (!linear || !varying) TMI_TRY(tmi_fail_memory(err));
+    result->df = w->variance->df;
+    result->noise_sd = 0;
+    if (w->variance->note) result->notes[result->note_count++] = w->variance->note;
+    for (size_t k = 0; k < s->contrast->term_count && !result->reason; k++) {
+        const double weight = quotient ? 1 : tmi_number_nearest(s->contrast->terms[k].weight);
+        double value;
+        TMI_TRY(estimate_number(&value, &result->reason, w, &plan->statistics[tmi_term_statistic(s->contrast, k)],
+                                tmi_term_cell(plan, s, k, result->cell), err));
+        if (result->reason) break;
+        if (quotient && k == 1 && value == 0) result->reason = "the number that it is divided by is 0";
+        for (size_t row = 0; row < count; row++) {
+            const double own = w->domain[row] ? weight * w->linear[row] : 0;
+            linear[row] = quotient && k == 1 ? (linear[row] - sum / value * own) / value : linear[row] + own;
+            varying[row] = varying[row] || w->domain[row];
+        }
+        sum = quotient && k == 1 ? sum / value : sum + weight * value;
+    }
+    if (result->reason) goto done;
+    result->estimate = sum;
+    TMI_TRY(tmi_sample_variance_of(&variance, &result->reason, w->variance, linear, varying, err));
+    result->sampling_se = sqrt(variance * tmi_relative_deff(&plan->design, s));
+    TMI_TRY(tmi_student_of(&t, w, s->confidence, w->variance->df, err));
+    set_interval(result, t);
+    tmi_result_bound(result);
+
+done:
+    tmi_free(linear);
+    tmi_free(varying);
+    return status;
+}
+
 /* ---- all of them ---- */
 
 static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *watch, tamis_error *err)
@@ -220,8 +279,8 @@ static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *w
     for (size_t i = 0; i < r->count; i++) {
         tmi_result *result = &r->list[i];
         const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
-        if (result->cell == 0) find_cells(w, s);
-        TMI_TRY(fill(result, w, s, err));
+        if (result->cell == 0 && !s->contrast) find_cells(w, s);
+        TMI_TRY(s->contrast ? fill_contrast(result, w, s, err) : fill(result, w, s, err));
         if (tmi_stopped(watch, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count)) {
             status = tmi_fail_cancelled(err);
             goto done;
@@ -246,6 +305,8 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     *note = variance.note;
     results->rows_beyond = sample.rows_beyond;
     results->weights_above = sample.weights_above;
+    results->units_above = sample.units_above;
+    results->weight_beyond = sample.weight_beyond;
     results->psus = sample.psus;
     w.values = tmi_alloc(sample.count, sizeof *w.values);
     w.bases = tmi_alloc(sample.count, sizeof *w.bases);

@@ -165,22 +165,18 @@ static size_t last_levels(const tmi_workload *w, const tmi_marginal *marginal)
 #define ENOUGH \
     0.5 /* of the expected error, sampling and noise: a standard error is divided over blocks until its noise is that */
 
-/* The fewest blocks whose noise is small enough, from what is expected of the number. `unit`: what 1 of c T is worth. */
-static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurement *m, const tmi_group_sums *z, double unit)
+/* The fewest blocks whose noise is small enough, from what is expected of the number. `all`: the
+ * noise of the estimate; `unit`: what 1 of c T is worth. */
+static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurement *m, double all, double unit)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     const tmi_error_moves moves = tmi_errors_moves(s, m);
     const tmi_plan_statistic *statistic = &s->plan->statistics[m->marginal.statistic];
-    const tmi_form_moments f = tmi_form_moments_of(statistic);
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const int64_t most = method->most_blocks(&s->places.layout, g.cv);
-    double factor[TMI_MOMENTS] = {0};
-    factor[f.x] = 1;
-    if (f.y < TMI_MOMENTS) factor[f.y] -= tmi_ratio_at(statistic, z);
     const double expected = tmi_expected_design_effect(tmi_effect_family_of(statistic), &g) * t->squares / r->clamping,
-                 noise = tmi_sums_noise(z, factor) / r->clamping,
-                 enough = ENOUGH * sqrt(expected + (isfinite(noise) ? noise : 0));
+                 noise = all / r->clamping, enough = ENOUGH * sqrt(expected + (isfinite(noise) ? noise : 0));
     for (t->grid.blocks = 1;; t->grid.blocks *= 2) {
         method->settle(&t->grid, &moves, &s->places.layout);
         t->step = unit * method->worth(&t->grid, &s->places.layout, g.cv);
@@ -229,8 +225,65 @@ static void add_parts(int64_t *sums, const int32_t *coefficients, size_t count)
     }
 }
 
-tamis_status tmi_error_terms_together(int64_t *together, const tmi_inference *r, const tmi_measurement *m,
-                                      const tmi_statistic_sums *z, tamis_error *err)
+/* ---- contrasts ---- */
+
+/* The value of a combination at a cell and level of a table that has more axes: they make no difference to it. */
+static double value_within(const tmi_combination *c, const tmi_workload *w, const tmi_marginal *marginal, size_t cell,
+                           size_t level)
+{
+    size_t places[TMI_MAX_AXES] = {0}, own = c->axis_count;
+    double sum = 0;
+    for (size_t a = marginal->axis_count; a-- > 0;) { /* axes ascend in both */
+        const size_t axis = marginal->axes[a];
+        size_t *const rest = w->origins[axis].number ? &level : &cell;
+        if (own > 0 && c->axes[own - 1] == axis) places[--own] = *rest % w->axes[axis].levels;
+        *rest /= w->axes[axis].levels;
+    }
+    for (size_t t = 0; t < c->term_count; t++) {
+        double product = c->scale[t];
+        for (size_t a = 0; a < c->axis_count && product != 0; a++) product *= c->vectors[a][t][places[a]];
+        sum += product;
+    }
+    return sum;
+}
+
+/* The linearised variable of the group that was taken: the sum over its numbers of f (x - r y). */
+static tamis_status combine_contrast(double *largest, tmi_error_term *term, const tmi_schedule *s, const tmi_measurement *m,
+                                     const tmi_contrast_sums *z, tamis_error *err)
+{
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+    const size_t count = m->cells * m->levels;
+    double *values = tmi_alloc(count, sizeof *values);
+    tamis_status status = TAMIS_OK;
+    *term = (tmi_error_term){.coefficients = tmi_alloc(count, sizeof *term->coefficients)};
+    if (!values || !term->coefficients) TMI_TRY(tmi_fail_memory(err));
+    for (size_t j = 0; j < z->term_count; j++) {
+        const tmi_contrast_term *t = &z->terms[j];
+        double of[TMI_MOMENTS] = {0};
+        tmi_moment_sum sum;
+        if (t->factor == 0) continue;
+        of[t->form.x] = t->factor;
+        if (t->form.y < TMI_MOMENTS) of[t->form.y] -= t->factor * t->ratio;
+        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, (tmi_weighting)m->marginal.weighting, t->statistic, t->cell, 0, of, NULL,
+                                    err));
+        for (size_t k = 0; k < count; k++)
+            values[k] += value_within(&sum.combination, &s->workload, &m->marginal, k / m->levels, k % m->levels);
+        tmi_moment_sum_clear(&sum);
+    }
+    const tmi_linearised e = {
+        .cells = m->cells, .levels = m->levels, .last = last_levels(&s->workload, &m->marginal), .values = {values}, .terms = 1};
+    *largest = method->combine(term->coefficients, &term->grid.range, &e);
+
+done:
+    tmi_free(values);
+    if (status != TAMIS_OK) tmi_error_term_clear(term);
+    return status;
+}
+
+/* ---- numbers that move together ---- */
+
+static tamis_status together_of(int64_t *together, const tmi_inference *r, const tmi_measurement *m, const tmi_statistic_sums *z,
+                                tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const size_t count = m->cells * m->levels;
@@ -255,18 +308,55 @@ done:
     return status;
 }
 
-tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *r, const tmi_measurement *m, const tmi_group_sums *z,
-                                 size_t group, int64_t together, tamis_error *err)
+/* ---- together ---- */
+
+tamis_status tmi_error_source_make(tmi_error_source *e, const tmi_inference *r, const tmi_measurement *m, tamis_error *err)
 {
+    const size_t i = m->marginal.statistic;
+    *e = (tmi_error_source){.inference = r, .measurement = m};
+    if (r->schedule->plan->statistics[i].contrast) return tmi_contrast_sums_make(&e->contrast, r, i, err);
+    tamis_status status = tmi_statistic_sums_make(&e->sums, r, i, err);
+    if (status == TAMIS_OK) status = together_of(&e->together, r, m, &e->sums, err);
+    if (status != TAMIS_OK) tmi_error_source_clear(e);
+    return status;
+}
+
+void tmi_error_source_clear(tmi_error_source *e)
+{
+    tmi_statistic_sums_clear(&e->sums);
+    tmi_contrast_sums_clear(&e->contrast);
+    *e = (tmi_error_source){0};
+}
+
+tamis_status tmi_error_term_make(tmi_error_term *term, tmi_error_source *e, size_t group, tamis_error *err)
+{
+    const tmi_inference *r = e->inference;
     const tmi_schedule *s = r->schedule;
+    const tmi_measurement *m = e->measurement;
+    const tmi_plan_statistic *t = &s->plan->statistics[m->marginal.statistic];
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     const double after = s->sampling.weights == TMI_ALIKE ? tmi_number_nearest(s->sampling.weight[0]) : 1;
-    double largest;
-    const tamis_status status = combine(&largest, term, s, m, z, group, together, err);
+    double largest, squares, noise;
+    tamis_status status;
+    if (t->contrast) {
+        tmi_contrast_take_group(&e->contrast, group);
+        status = combine_contrast(&largest, term, s, m, &e->contrast, err);
+        squares = tmi_contrast_simple_variance(&e->contrast);
+        noise = tmi_contrast_rough_noise(&e->contrast);
+    } else {
+        const tmi_group_sums *z = &e->sums.groups[group];
+        const tmi_form_moments f = tmi_form_moments_of(t);
+        double factor[TMI_MOMENTS] = {0};
+        factor[f.x] = 1;
+        if (f.y < TMI_MOMENTS) factor[f.y] -= tmi_ratio_at(t, z);
+        status = combine(&largest, term, s, m, z, group, e->together, err);
+        squares = tmi_simple_variance(z, s, m->marginal.statistic, tmi_ratio_at(t, z));
+        noise = tmi_sums_noise(z, factor);
+    }
     if (status != TAMIS_OK) return status;
-    term->squares = tmi_simple_variance(z, s, m->marginal.statistic,
-                                        tmi_ratio_at(&s->plan->statistics[m->marginal.statistic], z));
-    settle(term, r, m, z,
+    term->squares = squares;
+    term->noise = isfinite(noise) ? noise : 0;
+    settle(term, r, m, noise,
            tmi_measurement_unit(m, &s->workload, 0) * pow(after * (largest > 0 ? largest : 1), method->power) * method->unit);
     return TAMIS_OK;
 }

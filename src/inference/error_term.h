@@ -4,7 +4,7 @@
 #ifndef TMI_INFERENCE_ERROR_TERM_H
 #define TMI_INFERENCE_ERROR_TERM_H
 
-#include "inference/group_sums.h"
+#include "inference/contrast.h"
 #include "schedule/standard_errors.h"
 
 typedef struct tmi_error_term {
@@ -12,16 +12,24 @@ typedef struct tmi_error_term {
     tmi_error_grid grid;
     double step;    /* what a step of the released integer is worth, as a standard error of the number, or a variance */
     double squares; /* V0: the variance in a simple random sample with the same mean weight */
+    double noise; /* the variance of the noise of the estimate, 0 where it is not known; of a sum, of x - r y, or of a contrast */
 } tmi_error_term;
 
-/* What all numbers of the measurement's statistic move by together (variance/method.h); 0 where each has rows of its own. Errors:
- * SYSTEM. */
-tamis_status tmi_error_terms_together(int64_t *together, const tmi_inference *inference, const tmi_measurement *m,
-                                      const tmi_statistic_sums *sums, tamis_error *err);
+/* What the numbers of a measurement are made from: the sums of its statistic's groups, or of what a contrast compares. */
+typedef struct tmi_error_source {
+    const tmi_inference *inference;
+    const tmi_measurement *measurement;
+    tmi_statistic_sums sums;
+    tmi_contrast_sums contrast;
+    int64_t together; /* what all numbers move by together (variance/method.h); 0 where each has rows of its own */
+} tmi_error_source;
 
-/* Of one group of the measurement's statistic, whose sums are given. Errors: SYSTEM. */
-tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *inference, const tmi_measurement *m,
-                                 const tmi_group_sums *sums, size_t group, int64_t together, tamis_error *err);
+tamis_status tmi_error_source_make(tmi_error_source *source, const tmi_inference *inference, const tmi_measurement *m,
+                                   tamis_error *err);
+void tmi_error_source_clear(tmi_error_source *source);
+
+/* Of one group of the measurement's statistic. Errors: SYSTEM. */
+tamis_status tmi_error_term_make(tmi_error_term *term, tmi_error_source *source, size_t group, tamis_error *err);
 void tmi_error_term_clear(tmi_error_term *term);
 
 /* V0 of a number at the value r of a ratio; not below half of what its noise may hide. 0: it does not vary, such as a count that

@@ -35,36 +35,55 @@ static double rows_of(const tmi_schedule *s, const tmi_plan_statistic *t, const 
     return counted && z->value[TMI_OF_ROWS] > 0 ? z->value[TMI_OF_ROWS] / tmi_mean_weight(s) : INFINITY;
 }
 
+/* Those of a contrast: of the number with the fewest. */
+static double rows_of_contrast(const tmi_schedule *s, const tmi_contrast_sums *z)
+{
+    double rows = INFINITY;
+    for (size_t k = 0; k < z->term_count; k++) {
+        const tmi_contrast_term *t = &z->terms[k];
+        if (t->sums) rows = fmin(rows, rows_of(s, &s->plan->statistics[t->statistic], t->sums, &t->form, t->statistic));
+    }
+    return rows;
+}
+
+/* Groups in different strata have the degrees of freedom of all of them. */
+static double degrees_of_contrast(const tmi_schedule *s, const tmi_contrast_sums *z)
+{
+    const tmi_plan_contrast *c = s->plan->statistics[z->statistic].contrast;
+    const bool apart = c->across && tmi_is_of_strata(&s->plan->design, c->across);
+    const double own = degrees_of(s, z->terms[0].statistic);
+    return apart ? fmin(own * (double)z->term_count, fmax(tmi_error_degrees(s), 1)) : own;
+}
+
 /* What was measured of a number, as one of the family that it belongs to; false: nothing. A number that does not vary needs
  * none. */
-static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_inference *r, size_t i, size_t group,
-                             const tmi_group_sums *z, int64_t together, tamis_error *err)
+static tamis_status measured(bool *found, tmi_measured_error *n, tmi_error_source *source, size_t i, size_t group,
+                             tamis_error *err)
 {
+    const tmi_inference *r = source->inference;
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_measurement *m = tmi_errors_measured(s, i);
+    const tmi_measurement *m = source->measurement;
     tmi_error_term term;
     *found = false;
     *n = (tmi_measured_error){0};
-    if (!m || m->marginal.statistic != i) return TAMIS_OK;
-    const tamis_status status = tmi_error_term_make(&term, r, m, z, group, together, err);
+    if (m->marginal.statistic != i) return TAMIS_OK;
+    const tamis_status status = tmi_error_term_make(&term, source, group, err);
     if (status != TAMIS_OK) return status;
     const tmi_form_moments f = tmi_form_moments_of(t);
-    double factor[TMI_MOMENTS] = {0};
-    factor[f.x] = 1;
-    if (f.y < TMI_MOMENTS) factor[f.y] -= tmi_ratio_at(t, z);
     const int power = tmi_method_of(m->marginal.weighting)->power;
-    const double raised = power == 2 ? r->clamping : sqrt(r->clamping), noise = tmi_sums_noise(z, factor);
+    const double raised = power == 2 ? r->clamping : sqrt(r->clamping);
     *n = (tmi_measured_error){.family = tmi_effect_family_of(t),
                               .power = power,
                               .statistic = i,
                               .squares = term.squares,
-                              .noise = isfinite(noise) ? noise : 0,
+                              .noise = term.noise,
                               .measured = raised * term.step * (double)r->noisy[m - s->measurements][group],
                               .scale = raised * term.step * tmi_number_nearest(m->laws[0].scale),
                               .gaussian = s->gaussian,
-                              .degrees = degrees_of(s, i),
-                              .rows = rows_of(s, t, z, &f, i),
+                              .degrees = t->contrast ? degrees_of_contrast(s, &source->contrast) : degrees_of(s, i),
+                              .rows = t->contrast ? rows_of_contrast(s, &source->contrast)
+                                                  : rows_of(s, t, &source->sums.groups[group], &f, i),
                               .confidence = tmi_number_nearest(t->confidence)};
     *found = term.squares > 0 && isfinite(term.squares) && n->scale > 0;
     tmi_error_term_clear(&term);
@@ -84,23 +103,21 @@ static tamis_status collect(collected *c, tmi_errors *e, const tmi_inference *r,
     const tmi_schedule *s = r->schedule;
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
-        tmi_statistic_sums z;
+        tmi_error_source source;
         const tmi_measurement *m = tmi_errors_measured(s, i);
-        int64_t together;
         if (!tmi_has_own_errors(s, i) || !m) continue;
         TMI_TRY(tmi_watch_beat(s->watch, err));
-        TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
-        status = tmi_error_terms_together(&together, r, m, &z, err);
-        for (size_t g = 0; g < z.count && status == TAMIS_OK; g++) {
+        TMI_TRY(tmi_error_source_make(&source, r, m, err));
+        for (size_t g = 0; g < e->first[i + 1] - e->first[i] && status == TAMIS_OK; g++) {
             tmi_measured_error *n = &c->numbers[c->count];
             bool found;
-            status = measured(&found, n, r, i, g, &z.groups[g], together, err);
+            status = measured(&found, n, &source, i, g, err);
             if (status == TAMIS_OK && !found && n->squares == 0 && n->scale > 0) e->list[e->first[i] + g].effect = 0;
             if (status != TAMIS_OK || !found) continue;
             e->list[e->first[i] + g].known = n->scale * (s->gaussian ? 1 : sqrt(2)) / fmax(n->measured, n->scale) / n->power;
             c->places[c->count++] = e->first[i] + g;
         }
-        tmi_statistic_sums_clear(&z);
+        tmi_error_source_clear(&source);
         if (status != TAMIS_OK) goto done;
     }
 
@@ -115,7 +132,7 @@ static void borrow(tmi_errors *e, const tmi_schedule *s, size_t i)
     if (from == i || !tmi_errors_measured(s, i)) return;
     for (size_t g = 0; g < e->first[i + 1] - e->first[i]; g++) {
         e->list[e->first[i] + g] = e->list[e->first[from] + g];
-        e->list[e->first[i] + g].other = i >= s->plan->asked_count;
+        e->list[e->first[i] + g].other = tmi_is_of_curve(s->plan, i);
     }
 }
 

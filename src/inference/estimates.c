@@ -254,7 +254,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, ratio);
     e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, largest) / (B * B);
     bool has_interval = set_errors(result, r, z, &e);
-    const bool only_drawn = result->statistic >= s->plan->asked_count && !tmi_decides_quantile(s->plan, result);
+    const bool only_drawn = tmi_is_of_curve(s->plan, result->statistic) && !tmi_decides_quantile(s->plan, result);
     if (has_interval && (r->plain || only_drawn)) set_plain_interval(result, t);
     else if (!measured && tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, B, err));
     else if (has_interval && measured && isfinite(range.low) && isfinite(range.high))
@@ -398,7 +398,8 @@ tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t
     const size_t count = (size_t)tmi_statistic_cells(&s->plan->statistics[i]);
     tmi_statistic_sums z = {0};
     tamis_status status = TAMIS_OK;
-    if (tmi_is_of_distribution(s->plan->statistics[i].kind)) return TAMIS_OK; /* read from others (distribution.h) */
+    if (tmi_is_of_distribution(s->plan->statistics[i].kind) || s->plan->statistics[i].contrast)
+        return TAMIS_OK; /* read from others (distribution.h, contrast.h) */
     if (s->workload.maps[i].known) {
         for (size_t g = 0; g < count; g++) read_known(&list[g], s);
         return TAMIS_OK;

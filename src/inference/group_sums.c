@@ -185,8 +185,7 @@ static tamis_status make_strata(tmi_statistic_sums *z, size_t strata, tamis_erro
     return TAMIS_OK;
 }
 
-/* Of a group in tables of all strata together, which have equal weights: its rows are those of its strata. */
-static tmi_stratum_part part_of_group(const tmi_schedule *s, size_t i, size_t g)
+tmi_stratum_part tmi_group_part(const tmi_schedule *s, size_t i, size_t g)
 {
     const tmi_plan_design *d = &s->plan->design;
     const size_t h = tmi_group_stratum(s, i, g);
@@ -222,7 +221,7 @@ static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, s
             if (z->groups[g].by_stratum) z->groups[g].by_stratum[copy] = m[form.x];
             if (own_squares)
                 tmi_sums_add_stratum(&z->groups[g], &form,
-                                     separate_strata ? tmi_stratum_part_of(s, copy) : part_of_group(s, i, g),
+                                     separate_strata ? tmi_stratum_part_of(s, copy) : tmi_group_part(s, i, g),
                                      s->sampling.subtracts, m, &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
         }
     }

@@ -71,6 +71,9 @@ typedef struct tmi_stratum_part {
 
 tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *schedule, size_t stratum);
 
+/* Of a group in tables of all strata together, which have equal weights: its rows are those of its strata. */
+tmi_stratum_part tmi_group_part(const tmi_schedule *schedule, size_t statistic, size_t group);
+
 /* Adds a stratum: a times the squares, less what its mean explains; and how the noise of its moments enters. */
 void tmi_sums_add_stratum(tmi_group_sums *sums, const tmi_form_moments *form, tmi_stratum_part part, bool subtracts,
                           const double *moments, const tmi_moment_noise *noise, bool gaussian);

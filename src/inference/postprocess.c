@@ -67,12 +67,34 @@ static void withhold(tmi_result *result, tmi_adjustment rule)
     result->outside_range = false;
 }
 
+/* Of a contrast: those of its smallest group. */
+static tamis_status read_compared_units(double *units, const tmi_inference *r, const tmi_plan_statistic *t, tamis_error *err)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const size_t cells = (size_t)tmi_statistic_cells(t);
+    tamis_status status = TAMIS_OK;
+    for (size_t g = 0; g < cells; g++) units[g] = TMI_NULL;
+    for (size_t c = 0; c < t->contrast->compared_count; c++) {
+        const size_t of = t->contrast->compared[c].statistic;
+        double *own = tmi_alloc((size_t)tmi_statistic_cells(&plan->statistics[of]), sizeof *own);
+        if (!own) return tmi_fail_memory(err);
+        status = tmi_read_units(own, r, of, err);
+        for (size_t k = 0; k < t->contrast->term_count; k++)
+            for (size_t g = 0; t->contrast->terms[k].compared == c && g < cells; g++)
+                units[g] = fmin(units[g], own[tmi_term_cell(plan, t, k, g)]);
+        tmi_free(own);
+        if (status != TAMIS_OK) break;
+    }
+    return status;
+}
+
 /* Rows of each cell. Those of a distribution function are the rows of its shares; all quantiles of a group have the same. */
 static tamis_status read_units(double *units, const tmi_inference *r, size_t statistic, tamis_error *err)
 {
     const tamis_plan *plan = r->schedule->plan;
     const tmi_plan_statistic *t = &plan->statistics[statistic];
     const bool of_curve = tmi_is_of_distribution(t->kind);
+    if (t->contrast) return read_compared_units(units, r, t, err);
     tamis_status status = tmi_read_units(units, r, of_curve ? plan->curves[t->curve].first : statistic, err);
     for (size_t cell = (size_t)tmi_statistic_cells(t); t->at_count > 1 && cell-- > 0;) units[cell] = units[cell / t->at_count];
     return status;
@@ -82,7 +104,9 @@ static tamis_status read_units(double *units, const tmi_inference *r, size_t sta
 static tamis_status suppress(tmi_result *list, size_t cells, const tmi_inference *r, tamis_error *err)
 {
     const tmi_plan_postprocess *p = &r->schedule->plan->postprocess;
-    const tmi_suppression rules = {p->cv_above ? tmi_number_nearest(p->cv_above) : TMI_NULL,
+    const tmi_plan_statistic *t = &r->schedule->plan->statistics[list->statistic];
+    const bool relative = !t->contrast || t->kind == TMI_CONTRAST_QUOTIENT; /* a difference of 0 has no relative error */
+    const tmi_suppression rules = {p->cv_above && relative ? tmi_number_nearest(p->cv_above) : TMI_NULL,
                                    p->units_below > 0 ? (double)p->units_below : TMI_NULL};
     double *units = tmi_alloc(cells, sizeof *units);
     if (!units) return tmi_fail_memory(err);

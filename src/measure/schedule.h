@@ -78,7 +78,11 @@ double tmi_measurement_precision(const tmi_schedule *schedule, const tmi_measure
 /* Whether nothing has to be measured for a statistic, nor for others that it is read from. */
 static inline bool tmi_is_known(const tmi_schedule *schedule, size_t statistic)
 {
-    return schedule->workload.maps[statistic].known && !tmi_is_of_distribution(schedule->plan->statistics[statistic].kind);
+    const tmi_plan_statistic *s = &schedule->plan->statistics[statistic];
+    bool known = schedule->workload.maps[statistic].known && !tmi_is_of_distribution(s->kind);
+    for (size_t i = 0; known && s->contrast && i < s->contrast->compared_count; i++)
+        known = schedule->workload.maps[s->contrast->compared[i].statistic].known;
+    return known;
 }
 
 /* Whether a statistic is calibrated: not if it is known. */

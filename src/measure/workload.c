@@ -432,6 +432,40 @@ done:
     return status;
 }
 
+/* ---- contrasts ---- */
+
+#define MOST_NUMBERS 2 /* whose levels a linearised variable is a function of (variance/method.h) */
+
+/* The axes of the statistics that a contrast is made of, for its sampling error. */
+static void set_contrast(tmi_workload *w, size_t i)
+{
+    const tmi_plan_statistic *t = &w->plan->statistics[i];
+    tmi_statistic_map *r = &w->maps[i];
+    size_t numbers = 0, last = 0;
+    r->joint = true;
+    for (size_t c = 0; c < t->contrast->compared_count; c++) {
+        const tmi_plan_compared *of = &t->contrast->compared[c];
+        const tmi_statistic_map *own = &w->maps[of->statistic];
+        if (own->known) continue;
+        r->domain = own->domain;
+        for (size_t k = 0; k < t->by_count; k++) r->by[k] = own->by[of->by[k]];
+        size_t merged[2 * TMI_MAX_AXES], count = 0;
+        for (size_t a = 0, b = 0; a < r->axis_count || b < own->axis_count;) {
+            const size_t x = a < r->axis_count ? r->axes[a] : SIZE_MAX, y = b < own->axis_count ? own->axes[b] : SIZE_MAX;
+            merged[count++] = x < y ? x : y;
+            a += x <= y;
+            b += y <= x;
+        }
+        r->joint = r->joint && count <= TMI_MAX_AXES;
+        r->axis_count = count <= TMI_MAX_AXES ? count : 0;
+        memcpy(r->axes, merged, r->axis_count * sizeof *merged);
+        last = of->statistic;
+    }
+    r->where = w->maps[last].where;
+    for (size_t a = 0; a < r->axis_count; a++) numbers += w->origins[r->axes[a]].number != NULL;
+    r->joint = r->joint && numbers <= MOST_NUMBERS;
+}
+
 tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
                                bool shared_classes, const tmi_plan_column *const *controls, size_t control_count,
                                const bool *known, tamis_error *err)
@@ -457,6 +491,8 @@ tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tm
         if (w->classes[i].axis == SIZE_MAX) TMI_TRY(add_classes(w, i, err));
     for (size_t k = 0; k < plan->statistic_count; k++)
         if (!known[w->order[k]]) TMI_TRY(set_reading(w, w->order[k], err));
+    for (size_t i = 0; i < plan->statistic_count; i++)
+        if (plan->statistics[i].contrast) set_contrast(w, i);
 
 done:
     if (status != TAMIS_OK) tmi_workload_clear(w);

@@ -28,6 +28,10 @@ static void check_units(tmi_reader *reader, const tmi_value *root, const tamis_p
             reader, postgres,
             "expected sharded_by: id with several connections; it declares that all rows of a unit are in one of them");
     if (!design) return;
+    if (plan->design.max_unit_weight && plan->privacy.rows_per_unit < 2)
+        tmi_complain_key(reader, find(root, "design", "max_unit_weight"),
+                         "not needed: a unit has several rows only with `id` and `rows_per_unit` above 1 under privacy, and "
+                         "max_weight bounds a single one");
     if (plan->design.frame && !id)
         tmi_complain_key(reader, design,
                          "expected the key id under privacy: rows are matched with the frame by it, e.g. id: school_id");
@@ -57,8 +61,9 @@ static void check_coins(tmi_reader *reader, const tmi_value *root)
                                  : "expected a budget to which epsilon and delta can be charged, e.g. {epsilon: 4, delta: 1e-6}");
 }
 
-static bool is_total(tmi_statistic_kind kind)
+static bool is_total(const tmi_plan_statistic *s)
 {
+    const tmi_statistic_kind kind = s->contrast ? s->contrast->compared[0].kind : s->kind;
     return kind == TMI_COUNT || kind == TMI_TOTAL || kind == TMI_TABLE || kind == TMI_HISTOGRAM;
 }
 
@@ -67,12 +72,16 @@ static void check_statistics(tmi_reader *reader, const tmi_value *root, const ta
 {
     const tmi_value *list = tmi_value_get(root, "statistics"), *item = list ? tmi_value_first(list) : NULL;
     const tmi_plan_design *design = &plan->design;
-    for (size_t i = 0; i < plan->statistic_count && item; i++, item = tmi_value_next(item)) {
+    for (size_t i = 0; i < plan->asked_count && item; i++, item = tmi_value_next(item)) {
         const tmi_plan_statistic *s = &plan->statistics[i];
-        if (design->nonresponse && is_total(s->kind) && !tmi_value_get(root, "calibrate"))
+        if (design->nonresponse && is_total(s) && !tmi_value_get(root, "calibrate"))
             tmi_complain(reader, item,
                          "expected a mean, share, ratio, variance or quantile: with nonresponse, totals and counts need "
                          "calibrate");
+        if (s->contrast && tmi_value_get(root, "calibrate"))
+            tmi_complain(reader, item,
+                         "expected a plan without calibrate: how calibrated numbers vary together is not known, so that a "
+                         "contrast of them has no interval");
         if (tmi_by_size(s) && (design->population == 0 || design->kind->clusters || design->nonresponse || s->where ||
                                s->by_count > 0 || tmi_counts_rows(plan)))
             tmi_complain(reader, tmi_value_get(item, "method"),

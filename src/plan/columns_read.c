@@ -54,8 +54,9 @@ tamis_status tamis_plan_columns_json(char **json, const tamis_plan *plan, tamis_
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     uses u = {0};
     add_design(&u, plan);
-    for (size_t i = 0; i < plan->asked_count; i++) {
+    for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *s = &plan->statistics[i];
+        if (tmi_is_of_curve(plan, i)) continue;
         add_column(&u, s->column);
         add_column(&u, s->second);
         add_column(&u, s->where);

@@ -109,7 +109,7 @@ static const tmi_plan_column *misused(const tmi_plan_statistic *s)
 void tmi_check_relative_bounds(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan)
 {
     const tmi_value *list = tmi_value_get(root, "statistics"), *item = list ? tmi_value_first(list) : NULL;
-    for (size_t i = 0; i < plan->statistic_count && item; i++, item = tmi_value_next(item)) {
+    for (size_t i = 0; i < plan->asked_count && item; i++, item = tmi_value_next(item)) {
         const tmi_plan_column *column = misused(&plan->statistics[i]);
         if (column)
             tmi_complain(reader, item,

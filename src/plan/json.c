@@ -50,6 +50,7 @@ static void put_design(tmi_json_out *out, const tmi_plan_design *d)
     }
     tmi_put_text_field(out, "weight", d->weight);
     tmi_put_exact_field(out, "max_weight", d->max_weight);
+    tmi_put_exact_field(out, "max_unit_weight", d->max_unit_weight);
     tmi_put_exact_field(out, "weight_step", d->weight_step);
     if (d->weights_final) tmi_put_text_field(out, "weights_are", "final");
     tmi_put_yes_field(out, "nonresponse", d->nonresponse);
@@ -61,6 +62,15 @@ static void put_source(tmi_json_out *out, const tmi_plan_source *source, bool fr
 {
     if (source->caller) {
         tmi_put_text_field(out, "caller", source->caller);
+    } else if (source->command) {
+        tmi_put_text_field(out, "dialect", source->dialect);
+        tmi_put_text_field(out, "table", source->table);
+        if (!frozen) tmi_put_text_field(out, "rows_version", source->rows_version); /* the next release may have another */
+        if (frozen) {
+            char hash[TMI_SHA256_TEXT];
+            tmi_hash_command(hash, source);
+            tmi_put_text_field(out, "command", hash);
+        }
     } else if (source->connection_count > 0) {
         tmi_json_add_open(out, "postgres", '{');
         if (frozen) {
@@ -113,6 +123,54 @@ static bool has_typical(const tmi_plan_typical *t)
 
 /* ---- statistics ---- */
 
+static void put_compared(tmi_json_out *out, const tmi_plan_compared *c)
+{
+    const char *kind = tmi_statistic_kind_name(c->kind);
+    if (c->kind == TMI_COUNT) {
+        tmi_put_text_field(out, kind, "units");
+    } else if (c->kind == TMI_RATIO) {
+        tmi_json_add_open(out, kind, '{');
+        tmi_put_about(out, "of", c->column);
+        tmi_put_about(out, "to", c->second);
+        tmi_json_close(out, '}');
+    } else {
+        tmi_put_about(out, kind, c->column);
+    }
+}
+
+void tmi_put_between(tmi_json_out *out, const tmi_plan_contrast *c)
+{
+    tmi_json_add_open(out, "between", '{');
+    tmi_json_add_open(out, c->across->name, '[');
+    for (size_t i = 0; i < c->term_count; i++) tmi_json_put_string(out, c->across->values[c->terms[i].code]);
+    tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
+static void put_contrast(tmi_json_out *out, const tmi_plan_statistic *s)
+{
+    const tmi_plan_contrast *c = s->contrast;
+    tmi_json_add_open(out, tmi_statistic_kind_name(s->kind), '{');
+    put_compared(out, &c->compared[0]);
+    if (!c->across) {
+        tmi_json_add_open(out, "minus", '{');
+        put_compared(out, &c->compared[1]);
+        tmi_json_close(out, '}');
+    } else if (s->kind == TMI_CONTRAST_WEIGHTED) {
+        tmi_put_by(out, "by", &c->across, 1);
+        tmi_json_add_open(out, "weights", '[');
+        for (size_t i = 0, term = 0; i < c->across->value_count; i++) {
+            const bool used = term < c->term_count && c->terms[term].code == i;
+            if (used) tmi_put_exact_value(out, c->terms[term++].weight);
+            else tmi_json_put_string(out, "0");
+        }
+        tmi_json_close(out, ']');
+    } else {
+        tmi_put_between(out, c);
+    }
+    tmi_json_close(out, '}');
+}
+
 void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
 {
     const char *kind = tmi_statistic_kind_name(s->kind);
@@ -134,6 +192,9 @@ void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
         tmi_json_key(out, "cuts");
         tmi_put_cuts(out, s->by[by]);
         break;
+    case TMI_CONTRAST_DIFFERENCE:
+    case TMI_CONTRAST_QUOTIENT:
+    case TMI_CONTRAST_WEIGHTED: put_contrast(out, s); break;
     default: tmi_put_about(out, kind, s->column); break;
     }
     tmi_put_by(out, "by", s->by, by);

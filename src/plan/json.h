@@ -36,6 +36,9 @@ void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_co
 /* What a statistic asks for, and its share of the budget, as keys of an object: without what only shapes the answer. */
 void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *statistic);
 
+/* The values that a difference, quotient or contrast is between, as the key "between". */
+void tmi_put_between(tmi_json_out *out, const tmi_plan_contrast *contrast);
+
 /* A declared column as a plan writes it; cuts of a number; what a statistic is about and its groups, with keys
  * (json_columns.c). */
 void tmi_put_declared_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column);

@@ -3,11 +3,24 @@
 const char *tmi_statistic_kind_name(tmi_statistic_kind kind)
 {
     static const char *const names[] = {
-        [TMI_COUNT] = "count",         [TMI_TOTAL] = "total",       [TMI_MEAN] = "mean",
-        [TMI_SHARE] = "share",         [TMI_RATIO] = "ratio",       [TMI_TABLE] = "table",
-        [TMI_HISTOGRAM] = "histogram", [TMI_VARIANCE] = "variance", [TMI_QUANTILE] = "quantile",
-        [TMI_MEDIAN] = "median",       [TMI_IQR] = "iqr",           [TMI_SHARE_BELOW] = "share_below",
-        [TMI_POVERTY] = "poverty",     [TMI_GINI] = "gini",         [TMI_S80S20] = "s80s20",
+        [TMI_COUNT] = "count",
+        [TMI_TOTAL] = "total",
+        [TMI_MEAN] = "mean",
+        [TMI_SHARE] = "share",
+        [TMI_RATIO] = "ratio",
+        [TMI_TABLE] = "table",
+        [TMI_HISTOGRAM] = "histogram",
+        [TMI_VARIANCE] = "variance",
+        [TMI_QUANTILE] = "quantile",
+        [TMI_MEDIAN] = "median",
+        [TMI_IQR] = "iqr",
+        [TMI_SHARE_BELOW] = "share_below",
+        [TMI_CONTRAST_DIFFERENCE] = "difference",
+        [TMI_CONTRAST_QUOTIENT] = "quotient",
+        [TMI_CONTRAST_WEIGHTED] = "contrast",
+        [TMI_POVERTY] = "poverty",
+        [TMI_GINI] = "gini",
+        [TMI_S80S20] = "s80s20",
     };
     return names[kind];
 }

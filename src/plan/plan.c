@@ -100,7 +100,9 @@ static bool is_loss(const tmi_plan_loss *loss) { return loss->rho ? !loss->epsil
 
 static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic *s)
 {
-    if (s->by_count > TMI_MAX_BY || (s->kind == TMI_RATIO) != (s->second != NULL)) return false;
+    const tmi_statistic_kind kind = s->contrast ? s->contrast->compared[0].kind : s->kind;
+    if (s->by_count > TMI_MAX_BY || (kind == TMI_RATIO) != (s->second != NULL)) return false;
+    if (tmi_is_contrast(s->kind) != (s->contrast != NULL) || (s->contrast && s->contrast->term_count < 2)) return false;
     for (size_t k = 0; k < s->by_count; k++)
         if (!is_column(plan, s->by[k])) return false;
     return is_column_or_none(plan, s->column) && is_column_or_none(plan, s->second) && is_column_or_none(plan, s->where);

@@ -26,6 +26,7 @@
 #include <tamis/num.h>
 #include <tamis/plan.h>
 
+#include "base/sha256.h"
 #include "num/grid.h"
 #include "plan/allowed.h"
 #include "plan/design_kind.h"
@@ -176,10 +177,11 @@ struct tmi_plan_design {
     tamis_number *deff_of[TMI_FAMILIES]; /* of a family of statistics; NULL: that of all */
 
     tamis_number *max_weight, *weight_step; /* where weights or probabilities are read, or NULL (max_weight: with a frame) */
-    tamis_number *regularise;     /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
-    bool weights_final;           /* weights_are: final */
-    bool nonresponse;             /* the file holds respondents only */
-    tmi_variance_method variance; /* for estimate */
+    tamis_number *max_unit_weight; /* what the weights of a unit's rows add up to at most, not below max_weight; NULL: no bound */
+    tamis_number *regularise;      /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
+    bool weights_final;            /* weights_are: final */
+    bool nonresponse;              /* the file holds respondents only */
+    tmi_variance_method variance;  /* for estimate */
     tmi_plan_typical typical;
 };
 
@@ -215,6 +217,9 @@ typedef enum tmi_statistic_kind {
     TMI_TABLE,     /* weighted counts; the columns of the table are the first of `by` */
     TMI_HISTOGRAM, /* weighted counts; the bins are the last of `by` */
     TMI_VARIANCE,
+    TMI_CONTRAST_DIFFERENCE, /* these three are contrasts: numbers made of other statistics' numbers */
+    TMI_CONTRAST_QUOTIENT,
+    TMI_CONTRAST_WEIGHTED,
     TMI_QUANTILE, /* from here on: what is read from a distribution function */
     TMI_MEDIAN,
     TMI_IQR,         /* the interquartile range; those after it are shares and quotients */
@@ -226,10 +231,40 @@ typedef enum tmi_statistic_kind {
 
 static inline bool tmi_is_of_distribution(tmi_statistic_kind kind) { return kind >= TMI_QUANTILE; }
 
+static inline bool tmi_is_contrast(tmi_statistic_kind kind)
+{
+    return kind >= TMI_CONTRAST_DIFFERENCE && kind <= TMI_CONTRAST_WEIGHTED;
+}
+
+/* What a contrast compares: groups of a statistic, which is one that was asked for, or one after those. */
+typedef struct tmi_plan_compared {
+    tmi_statistic_kind kind; /* count, total, mean, share, ratio */
+    const tmi_plan_column *column, *second;
+    size_t statistic;
+    size_t across;         /* the place of `across` among its `by` columns; SIZE_MAX: it is not by that column */
+    size_t by[TMI_MAX_BY]; /* the places of the `by` columns of the contrast */
+} tmi_plan_compared;
+
+/* A number of a contrast: of which of the two statistics, in which value of `across`, with which weight. */
+typedef struct tmi_plan_term {
+    size_t compared, code;
+    tamis_number *weight;
+} tmi_plan_term;
+
+/* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second. */
+typedef struct tmi_plan_contrast {
+    const tmi_plan_column *across; /* the category whose values are compared; NULL: two statistics of the same rows are */
+    tmi_plan_compared compared[2];
+    size_t compared_count;
+    tmi_plan_term *terms; /* two or more; all weights differ from 0 */
+    size_t term_count;
+} tmi_plan_contrast;
+
 typedef struct tmi_plan_statistic {
     tmi_statistic_kind kind;
-    const tmi_plan_column *column; /* NULL for a count, table, histogram */
+    const tmi_plan_column *column; /* NULL for a count, table, histogram; of a contrast that of its first number */
     const tmi_plan_column *second; /* of a ratio */
+    tmi_plan_contrast *contrast;   /* NULL: it is none */
     const tmi_plan_column *where;  /* an indicator; NULL: all units */
     const tmi_plan_column *by[TMI_MAX_BY];
     size_t by_count;
@@ -289,16 +324,21 @@ typedef struct tmi_plan_privacy {
 
 /* ---- the rest ---- */
 
-/* Files that together are one table, or connections to PostgreSQL, each with the same table; or rows that a program brings. */
+/* Files that together are one table, or connections to PostgreSQL, each with the same table; or rows that a program brings; or a
+ * table that a client of the user's own is asked about. */
 typedef struct tmi_plan_source {
     char *caller; /* the name of these rows, by which accounts are compared; NULL: there are files or connections */
     char **files; /* paths */
     char **names; /* the same as the plan writes them */
     size_t file_count;
-    char *table; /* in a DuckDB file or in PostgreSQL, "schema.name" or "name"; NULL otherwise */
+    char *table; /* in a DuckDB file or in PostgreSQL, "schema.name" or "name"; with a command, SQL; NULL otherwise */
     char **connections;
     size_t connection_count;
     bool sharded_by_unit; /* all rows of a unit stand in one part */
+    char **command;       /* a client that runs SQL, in the words of a command line; NULL: none */
+    size_t command_count;
+    char *dialect, *rows_version, *errors_to; /* with a command; the last two may be NULL */
+    int64_t timeout;                          /* of a statement, in seconds */
 } tmi_plan_source;
 
 /* Public totals that the released ones are made to agree with. */
@@ -338,8 +378,9 @@ struct tamis_plan {
     tmi_plan_column *columns; /* declared ones, then those made from others */
     size_t declared_count;    /* declared under `columns`, and the category of the strata */
     size_t column_count, column_room;
-    tmi_plan_statistic *statistics; /* those that are asked for, then those that distribution functions are made of */
-    size_t asked_count, statistic_count;
+    /* those that are asked for, then those that distribution functions are made of, then those that contrasts are made of */
+    tmi_plan_statistic *statistics;
+    size_t asked_count, compared_first, statistic_count;
     tmi_plan_curve *curves;
     size_t curve_count;
     char *ledger;         /* path; unless said, tamis.ledger beside the plan: plans of one folder share their accounts */
@@ -396,12 +437,34 @@ void tmi_plan_drop(const tamis_plan *plan);
 
 void tmi_plan_wave_clear(tmi_plan_wave *wave);
 
+/* Whether a statistic is a share that a distribution function is made of. */
+static inline bool tmi_is_of_curve(const tamis_plan *plan, size_t statistic)
+{
+    return statistic >= plan->asked_count && statistic < plan->compared_first;
+}
+
+/* What two indicators say about each other: they are never 1 in the same row; the first is 1 only where the second is, or the
+ * other way round; or they may be 1 together. Only of indicators of one column, which are missing in the same rows. */
+typedef enum tmi_relation { TMI_UNRELATED, TMI_EXCLUDED, TMI_WITHIN, TMI_AROUND } tmi_relation;
+
+tmi_relation tmi_relation_of(const tmi_plan_column *first, const tmi_plan_column *second);
+
+/* The number of a contrast's group: which statistic it is of, and which of its groups. */
+static inline size_t tmi_term_statistic(const tmi_plan_contrast *contrast, size_t term)
+{
+    return contrast->compared[contrast->terms[term].compared].statistic;
+}
+size_t tmi_term_cell(const tamis_plan *plan, const tmi_plan_statistic *contrast, size_t term, size_t group);
+
 /* Cells of a statistic: the product of the numbers of values of its `by` columns, and of the `at` of a quantile, which runs
  * fastest. */
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);
 
 /* Whether a connection to PostgreSQL has a password in it: password=x, ?password=x, or user:x@ in an address. */
 bool tmi_has_password(const char *connection);
+
+/* The words of a command, which ledgers do not quote. */
+void tmi_hash_command(char hash[TMI_SHA256_TEXT], const tmi_plan_source *source);
 
 /* The file of a plan, at most one byte more than a plan may have; the caller frees it with tmi_free. */
 tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tamis_error *err);

@@ -64,6 +64,19 @@ void tmi_choose_quantile_methods(tmi_reader *reader, tamis_plan *plan);
 void tmi_make_curves(tmi_reader *reader, const tmi_value *list, tamis_plan *plan);
 size_t tmi_count_curve_columns(const tmi_value *statistics);
 
+/* ---- contrasts ---- */
+
+/* A statistic that is compared: one of the keys count, total, mean, share, ratio of the map; what else is in it are keys of the
+ * contrast. False after a complaint. */
+bool tmi_read_compared(tmi_reader *reader, const tmi_value *map, tamis_plan *plan, tmi_plan_compared *compared,
+                       const char *example);
+
+/* What a difference, quotient or contrast compares, from the map that its key has; its `by` is read. */
+void tmi_read_contrast(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *statistic);
+
+/* The statistics that contrasts are made of and that nobody asked for. */
+void tmi_make_compared(tmi_reader *reader, const tmi_value *list, tamis_plan *plan);
+
 /* ---- contributions ---- */
 
 /* `contribution`, and whether `to` is {times, of}; the range was read, but for such a `to`. */

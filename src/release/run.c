@@ -25,6 +25,7 @@
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
+#include "inference/contrast.h"
 #include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
@@ -287,6 +288,7 @@ static tamis_status aggregate(job *j, tamis_error *err)
     const tmi_run *run = j->run;
     tamis_status status = TAMIS_OK;
     if (j->query.table_count > 0) status = j->engine->aggregate(j->engine, j->query.answers, &j->query.request, &run->watch, err);
+    if (status == TAMIS_OK && j->engine->facts) status = j->engine->facts(j->engine, &j->r->certificate->engine, err);
     if (status == TAMIS_OK) status = add_noise(j, err);
     if (status == TAMIS_OK) status = tmi_selection_run(j->r->answers, &j->selection, &j->query, j->engine, &run->watch, err);
     return tmi_of_source(status, err);
@@ -315,6 +317,7 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
         TMI_TRY(tmi_read_statistic(&r->results.list[i], &inference, r->results.list[i].statistic, err));
     }
     TMI_TRY(tmi_read_distributions(&r->results, &inference, err));
+    TMI_TRY(tmi_read_contrasts(&r->results, &inference, err));
     for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &inference, err));
 
@@ -439,7 +442,7 @@ static tamis_status release_or_check(tamis_release **release, char **ready, cons
     tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err);
     if (status != TAMIS_OK) return status;
     const tamis_estimate_options read_by = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
-    status = tmi_engine_for(&engine, plan, &read_by, err);
+    status = tmi_engine_for(&engine, plan, &read_by, how.allow_command != 0, err);
     if (status != TAMIS_OK) return status;
     tmi_paced_watch paced = {.of = how.watch};
     const tmi_run run = {.folder = folder,
@@ -450,7 +453,9 @@ static tamis_status release_or_check(tamis_release **release, char **ready, cons
                          .sign = how.sign,
                          .source = how.rows ? NULL : &plan->source,
                          .in_memory = how.rows != NULL,
-                         .rows_version = how.rows_version,
+                         .rows_version = how.rows_version ? how.rows_version
+                                         : how.rows       ? NULL
+                                                          : plan->source.rows_version,
                          .watch = tmi_watch_paced(&paced),
                          .phase = how.phase,
                          .phase_context = how.phase_context,

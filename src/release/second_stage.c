@@ -16,21 +16,19 @@ typedef void visit(void *with, const tmi_error_term *term, size_t number);
 static tamis_status go_through(const tmi_inference *r, size_t i, visit *visit, void *with, tamis_error *err)
 {
     const tmi_measurement *m = &r->schedule->measurements[i];
-    tmi_statistic_sums z;
-    int64_t together;
-    tamis_status status = tmi_statistic_sums_make(&z, r, m->marginal.statistic, err);
+    tmi_error_source source;
+    tamis_status status = tmi_error_source_make(&source, r, m, err);
     if (status != TAMIS_OK) return status;
-    TMI_TRY(tmi_error_terms_together(&together, r, m, &z, err));
     for (size_t g = 0; g < m->numbers; g++) {
         tmi_error_term term;
         TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
-        TMI_TRY(tmi_error_term_make(&term, r, m, &z.groups[g], g, together, err));
+        TMI_TRY(tmi_error_term_make(&term, &source, g, err));
         visit(with, &term, g);
         tmi_error_term_clear(&term);
     }
 
 done:
-    tmi_statistic_sums_clear(&z);
+    tmi_error_source_clear(&source);
     return status;
 }
 

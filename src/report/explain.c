@@ -90,7 +90,7 @@ static tamis_status write_page(tmi_page *page, const char *topic, tamis_error *e
     else if (strcmp(topic, "designs") == 0) return tmi_explain_designs(page, err);
     else if (setting) tmi_explain_setting(page, setting);
     else if (design) return tmi_explain_design(page, design, strcmp(topic, design->name) == 0 ? NULL : topic, err);
-    else return tmi_fail(err, TAMIS_INVALID, "topic: there is no topic %.100s", topic);
+    else return tmi_fail(err, TAMIS_INVALID, "topic: there is no topic %.100s; without a topic, all are listed", topic);
     return TAMIS_OK;
 }
 

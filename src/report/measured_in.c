@@ -21,10 +21,15 @@ static bool find_tables(bool *tables, const tmi_schedule *schedule, size_t stati
 {
     const tmi_plan_statistic *s = &schedule->plan->statistics[statistic];
     const bool of_curve = tmi_is_of_distribution(s->kind); /* then it is measured as the shares are that it is read from */
-    const tmi_statistic_map *r = &schedule->workload.maps[of_curve ? schedule->plan->curves[s->curve].first : statistic];
+    const size_t own = of_curve ? schedule->plan->curves[s->curve].first : statistic,
+                 count = s->contrast ? s->contrast->compared_count : 1; /* or as the numbers that it compares */
     bool any = false;
     for (size_t i = 0; i < schedule->measurement_count; i++) {
-        tables[i] = !r->known && bears_on(&schedule->measurements[i], r);
+        tables[i] = false;
+        for (size_t k = 0; k < count; k++) {
+            const tmi_statistic_map *r = &schedule->workload.maps[s->contrast ? s->contrast->compared[k].statistic : own];
+            tables[i] = tables[i] || (!r->known && bears_on(&schedule->measurements[i], r));
+        }
         any |= tables[i];
     }
     return any;

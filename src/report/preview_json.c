@@ -119,6 +119,12 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_taken(out, "words", &words);
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    if (s->contrast) {
+        tmi_text compared;
+        tmi_text_init(&compared);
+        tmi_contrast_text(&compared, s);
+        tmi_json_add_taken(out, "contrast", &compared);
+    }
     if (s->at_count == 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[0]));
     if (s->limit) tmi_json_add_real(out, "line", tmi_number_nearest(s->limit));
     tmi_json_add_open(out, "by", '[');

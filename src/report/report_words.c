@@ -117,12 +117,50 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_POVERTY: tmi_text_put(text, "At-risk-of-poverty rate by "); break;
     case TMI_GINI: tmi_text_put(text, "Gini coefficient of "); break;
     case TMI_S80S20: tmi_text_put(text, "S80/S20 ratio of "); break;
+    case TMI_CONTRAST_DIFFERENCE:
+    case TMI_CONTRAST_QUOTIENT:
+    case TMI_CONTRAST_WEIGHTED: break; /* put_contrast */
     }
     put_column(text, s->column);
     put_line(text, s);
     if (!s->second) return;
     tmi_text_put(text, " to ");
     put_column(text, s->second);
+}
+
+/* ---- contrasts ---- */
+
+static void put_compared(tmi_text *text, const tamis_plan *plan, const tmi_plan_compared *c)
+{
+    const tmi_plan_statistic alone = {.kind = c->kind, .column = c->column, .second = c->second};
+    put_about(text, plan, &alone, TMI_NULL);
+}
+
+static void put_contrast(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s)
+{
+    const tmi_plan_contrast *c = s->contrast;
+    tmi_text_put(text, s->kind == TMI_CONTRAST_QUOTIENT     ? "Quotient"
+                       : s->kind == TMI_CONTRAST_DIFFERENCE ? "Difference"
+                                                            : "Contrast");
+    tmi_text_put(text, " of: ");
+    put_compared(text, plan, &c->compared[0]);
+    if (!c->across) {
+        tmi_text_put(text, " minus: ");
+        put_compared(text, plan, &c->compared[1]);
+        return;
+    }
+    tmi_text_format(text, ", %s: ", tmi_column_label(c->across));
+    for (size_t k = 0; k < c->term_count; k++) {
+        if (k > 0 && s->kind != TMI_CONTRAST_WEIGHTED)
+            tmi_text_put(text, s->kind == TMI_CONTRAST_QUOTIENT ? " divided by " : " minus ");
+        if (s->kind == TMI_CONTRAST_WEIGHTED) {
+            const double weight = tmi_number_nearest(c->terms[k].weight);
+            tmi_text_put(text, k == 0 ? (weight < 0 ? "-" : "") : weight < 0 ? " - " : " + ");
+            put_number(text, fabs(weight), 1e-9);
+            tmi_text_put(text, " times ");
+        }
+        tmi_value_words(text, c->across, c->terms[k].code);
+    }
 }
 
 void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statistic, double at)
@@ -134,7 +172,8 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
         if (s->at_count > 1 && !isnan(at)) tmi_level_words(text, at);
         return;
     }
-    put_about(text, plan, s, s->at_count == 1 ? tmi_number_nearest(s->at[0]) : at);
+    if (s->contrast) put_contrast(text, plan, s);
+    else put_about(text, plan, s, s->at_count == 1 ? tmi_number_nearest(s->at[0]) : at);
     if (s->where) tmi_text_put(text, ", among those with ");
     if (s->where) put_column(text, s->where);
     for (size_t i = 0; i < s->by_count; i++)
@@ -144,7 +183,8 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
 void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *s)
 {
     const char *of = s->column ? s->column->measured_in : NULL, *to = s->second ? s->second->measured_in : NULL;
-    if (!of || (s->second && !to) || s->kind > TMI_IQR) return; /* shares and ratios have none */
+    if (!of || (s->second && !to) || s->kind > TMI_IQR || s->kind == TMI_CONTRAST_QUOTIENT)
+        return; /* shares and ratios have none */
     if (s->second) tmi_text_format(text, " (%s per %s)", of, to);
     else tmi_text_format(text, s->kind == TMI_VARIANCE ? " (%s, squared)" : " (%s)", of);
 }
@@ -208,6 +248,7 @@ char tmi_quality_of(const tmi_plan_statistic *s, double estimate, double se)
 {
     const bool share = ((s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions) || s->kind == TMI_SHARE_BELOW ||
                        s->kind == TMI_POVERTY;
+    if (tmi_is_contrast(s->kind) && s->kind != TMI_CONTRAST_QUOTIENT) return '\0'; /* 0 is as good a difference as any */
     if (!share) {
         const double size = fabs(estimate);
         return se > UNRELIABLE * size ? 'F' : se > CAUTION * size ? 'E' : '\0';

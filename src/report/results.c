@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "num/number.h"
+#include "plan/json.h"
 #include "plan/names.h"
 #include "report/promise.h"
 #include "report/report_words.h"
@@ -28,6 +29,39 @@ double tmi_at_of(const tmi_plan_statistic *s, size_t cell)
 
 static double line_of(const tmi_plan_statistic *s) { return s->limit ? tmi_number_nearest(s->limit) : TMI_NULL; }
 
+/* "sex: m minus f", "sex: f divided by m", "age: -1 [0,30) + 2 [30,50) - 1 [50,100]", "minus share of vote=B"; nothing of other
+ * statistics. */
+static void put_between(tmi_text *text, const tmi_plan_statistic *s)
+{
+    const tmi_plan_contrast *c = s->contrast;
+    if (!c) return;
+    if (!c->across) {
+        const tmi_plan_compared *second = &c->compared[1];
+        tmi_text_format(text, "minus %s of %s", tmi_statistic_kind_name(second->kind),
+                        second->column ? second->column->name : "units");
+        if (second->second) tmi_text_format(text, "/%s", second->second->name);
+        return;
+    }
+    tmi_text_format(text, "%s: ", c->across->name);
+    for (size_t k = 0; k < c->term_count; k++) {
+        const char *value = c->across->values[c->terms[k].code];
+        const double weight = tmi_number_nearest(c->terms[k].weight);
+        if (s->kind != TMI_CONTRAST_WEIGHTED) {
+            tmi_text_format(text, "%s%s", k == 0 ? "" : s->kind == TMI_CONTRAST_QUOTIENT ? " divided by " : " minus ", value);
+            continue;
+        }
+        tmi_text_put(text, k == 0 ? (weight < 0 ? "-" : "") : weight < 0 ? " - " : " + ");
+        tmi_text_real(text, fabs(weight));
+        tmi_text_format(text, " %s", value);
+    }
+}
+
+void tmi_contrast_text(tmi_text *text, const tmi_plan_statistic *s)
+{
+    if (s->contrast) tmi_text_format(text, "%s, ", tmi_statistic_kind_name(s->contrast->compared[0].kind));
+    put_between(text, s);
+}
+
 /* "quantile 0.25", "share_below 12000", "poverty 0.6"; of several quantiles the name alone, unless one of them is meant. */
 static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
 {
@@ -41,9 +75,12 @@ static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
 static void put_title(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
 {
     const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
-    put_name(text, s, at);
+    if (s->contrast) tmi_text_put(text, tmi_statistic_kind_name(s->contrast->compared[0].kind)); /* its words say the rest */
+    else put_name(text, s, at);
     if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
     else put_column_name(text, s, " of ", counted);
+    if (s->contrast) tmi_text_put(text, s->contrast->across ? ", " : " ");
+    put_between(text, s);
     if (s->where) tmi_text_format(text, " where %s", s->where->name);
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
 }
@@ -134,12 +171,34 @@ static void put_shrinkage(tmi_json_out *out, const tmi_shrunk *s)
     tmi_json_close(out, '}');
 }
 
+/* What is compared: "of" which statistic, and "between" which values, with "weights" unless they are 1 and -1; or "minus" which
+ * other statistic. */
+static void put_contrast(tmi_json_out *out, const tmi_plan_statistic *s)
+{
+    const tmi_plan_contrast *c = s->contrast;
+    tmi_json_add_string(out, "of", tmi_statistic_kind_name(c->compared[0].kind));
+    if (c->across) {
+        tmi_put_between(out, c);
+        if (s->kind != TMI_CONTRAST_WEIGHTED) return;
+        tmi_json_add_open(out, "weights", '[');
+        for (size_t k = 0; k < c->term_count; k++) tmi_json_put_real(out, tmi_number_nearest(c->terms[k].weight));
+        tmi_json_close(out, ']');
+        return;
+    }
+    const tmi_plan_statistic second = {.column = c->compared[1].column, .second = c->compared[1].second};
+    tmi_json_add_open(out, "minus", '{');
+    tmi_json_add_string(out, "statistic", tmi_statistic_kind_name(c->compared[1].kind));
+    put_column(out, &second);
+    tmi_json_close(out, '}');
+}
+
 static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_measured_in *measured_in, const tmi_result *result)
 {
     const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     put_column(out, s);
+    if (s->contrast) put_contrast(out, s);
     tmi_json_key(out, "group");
     tmi_put_group(out, s->by, s->by_count - (s->kind == TMI_HISTOGRAM), tmi_group_of(s, result->cell) / bins_of(s));
     if (s->at_count > 0) tmi_json_add_real(out, "at", tmi_at_of(s, result->cell));
@@ -191,6 +250,11 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     for (size_t i = 0; i < 3; i++) tmi_json_add_null(out, keys[i]);
     if (r->plan->privacy.id) tmi_json_add_integer(out, "rows_beyond_rows_per_unit", r->rows_beyond);
     if (r->plan->design.max_weight) tmi_json_add_integer(out, "weights_above_max_weight", r->weights_above);
+    if (r->plan->design.max_unit_weight) {
+        tmi_json_add_integer(out, "units_above_max_unit_weight", r->units_above);
+        tmi_json_key(out, "weight_beyond_max_unit_weight");
+        tmi_json_put_real(out, r->weight_beyond);
+    }
     if (r->psus.listed) {
         tmi_json_add_open(out, "psus", '{');
         tmi_json_add_integer(out, "rows_not_listed", r->psus.rows);
@@ -357,6 +421,13 @@ static bool has_line(const tamis_plan *plan)
     return false;
 }
 
+bool tmi_has_contrasts(const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (plan->statistics[i].contrast) return true;
+    return false;
+}
+
 static const char *const own_columns[] = {"statistic", "column",      "where",         "estimate",
                                           "se",        "sampling_se", "noise_sd",      "cv",
                                           "df",        "lower",       "upper",         "confidence",
@@ -368,7 +439,7 @@ static bool is_own(const char *name)
 {
     for (size_t i = 0; i < OWN_COLUMNS; i++)
         if (strcmp(own_columns[i], name) == 0) return true;
-    return strcmp(name, "at") == 0 || strcmp(name, "line") == 0 || strcmp(name, "quality") == 0;
+    return strcmp(name, "at") == 0 || strcmp(name, "line") == 0 || strcmp(name, "contrast") == 0 || strcmp(name, "quality") == 0;
 }
 
 static bool is_group(const char *name, const char *const *groups, size_t group_count)
@@ -418,6 +489,17 @@ static void put_csv_column(tmi_text *csv, const tmi_plan_statistic *s)
     tmi_text_clear(&name);
 }
 
+static void put_csv_contrast(tmi_text *csv, const tmi_plan_statistic *s)
+{
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_contrast_text(&words, s);
+    tmi_text_put(csv, ",");
+    if (words.failed) csv->failed = true;
+    else if (words.bytes) put_field(csv, words.bytes);
+    tmi_text_clear(&words);
+}
+
 /* One field. */
 static void put_csv_notes(tmi_text *csv, const tmi_result *result)
 {
@@ -442,6 +524,7 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         tmi_text_put(&csv, ",");
         put_group_name(&csv, groups, group_count, c);
     }
+    if (tmi_has_contrasts(plan)) tmi_text_put(&csv, ",contrast");
     if (has_at(plan)) tmi_text_put(&csv, ",at");
     if (has_line(plan)) tmi_text_put(&csv, ",line");
     for (size_t i = OWN_BEFORE; i < OWN_COLUMNS; i++) tmi_text_format(&csv, ",%s", own_columns[i]);
@@ -458,6 +541,7 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
             tmi_text_put(&csv, ",");
             if (is_by(s, groups[c], &at)) put_field(&csv, tmi_cell_value(s->by, s->by_count, tmi_group_of(s, result->cell), at));
         }
+        if (tmi_has_contrasts(plan)) put_csv_contrast(&csv, s);
         if (has_at(plan)) put_csv_real(&csv, tmi_at_of(s, result->cell));
         if (has_line(plan)) put_csv_real(&csv, line_of(s));
         put_csv_real(&csv, result->estimate);

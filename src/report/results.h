@@ -23,6 +23,10 @@ size_t tmi_group_columns(const char **groups, const tamis_plan *plan);
 void tmi_group_column_name(tmi_text *text, const char *const *groups, size_t group_count, size_t which);
 void tmi_result_column(tmi_text *text, const tmi_plan_statistic *statistic);
 
+/* What a contrast compares, "mean, sex: m minus f"; nothing of other statistics. */
+void tmi_contrast_text(tmi_text *text, const tmi_plan_statistic *statistic);
+bool tmi_has_contrasts(const tamis_plan *plan);
+
 /* The whole text of an estimate; `note` says how variances were approximated, or is NULL. */
 tamis_status tmi_estimate_text(char **text, const tmi_results *results, const char *note, tamis_error *err);
 

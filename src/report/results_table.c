@@ -53,7 +53,9 @@ static int useful_decimals(const tmi_results *results, const tmi_plan_statistic 
 {
     if (s->kind > TMI_IQR) return 4; /* shares and quotients of a distribution function, whatever the unit of its values */
     int decimals = s->column ? tmi_unit_decimals(s->column->grid.step) : 0;
-    if (s->kind == TMI_MEAN || s->kind == TMI_SHARE || s->kind == TMI_RATIO) return decimals + 4;
+    const tmi_statistic_kind kind = s->contrast ? s->contrast->compared[0].kind : s->kind;
+    if (s->kind == TMI_CONTRAST_QUOTIENT) return 4;
+    if (kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_RATIO) return decimals + 4;
     const tmi_plan_design *d = &results->plan->design;
     bool whole = !d->by && d->sample > 0 && d->population % d->sample == 0;
     return whole ? decimals : decimals + 2;

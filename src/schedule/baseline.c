@@ -192,6 +192,7 @@ tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *s, tamis_er
         if (a.statistics[k] != SIZE_MAX) ratios[a.statistics[k]] = sqrt(alone[k] / tmi_strategy_target_noise(&p, &a.list[k]));
     for (size_t i = 0; i < s->plan->asked_count; i++) {
         const tmi_plan_statistic *t = &s->plan->statistics[i];
+        if (t->contrast) ratios[i] = ratios[tmi_term_statistic(t->contrast, 0)];
         if (!tmi_is_of_distribution(t->kind)) continue;
         const tmi_plan_curve *curve = &s->plan->curves[t->curve];
         ratios[i] = ratios[curve->first + curve->cut_count / 2]; /* the ratios of its shares hardly differ */

@@ -53,6 +53,11 @@ static tamis_status keep(solution *best, const tmi_found_tables *found, const tm
         best->noise[targets->statistics[k]] = targets->list[k].noise_variance;
         best->sampling[targets->statistics[k]] = targets->list[k].sampling;
     }
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
+        if (!s->plan->statistics[i].contrast) continue;
+        best->noise[i] = tmi_expected_sum(s, i, best->noise);
+        best->sampling[i] = tmi_expected_sum(s, i, best->sampling);
+    }
     best->budget = p->budget;
     for (size_t k = 0; k < found->best.count; k++) {
         best->marginals[k] = found->best.tables[k]->marginal;
@@ -246,8 +251,8 @@ static void divide(wanted *list, size_t count, bool gaussian, double budget)
 
 static tamis_status want(wanted *w, const tmi_schedule *s, const solution *c, size_t i, tamis_error *err)
 {
-    tmi_typical_group o;
-    tmi_typical_group_make(&o, s, i);
+    tmi_typical_group o = {0};
+    if (!s->plan->statistics[i].contrast) tmi_typical_group_make(&o, s, i);
     *w = (wanted){.statistic = i,
                   .share = tmi_number_nearest(s->plan->statistics[i].share),
                   .variance = c->sampling[i],

@@ -264,7 +264,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         TMI_TRY(tmi_refuse_statistic(s, t, err));
-        known[i] = (t->kind == TMI_COUNT && tmi_groups_are_declared(s, t)) || tmi_is_of_distribution(t->kind) ||
+        known[i] = (t->kind == TMI_COUNT && tmi_groups_are_declared(s, t)) || tmi_is_of_distribution(t->kind) || t->contrast ||
                    tmi_public_count(plan, i, 0);
     }
     if (certified && certified->marginals) TMI_TRY(take_certified(s, certified, known, err));

@@ -180,7 +180,7 @@ tamis_status tmi_schedule_place_psus(tmi_schedule *s, tamis_error *err)
 /* Whether two statistics ask for the same. */
 static bool are_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
-    bool same = a->kind == b->kind && a->column == b->column && a->second == b->second && a->where == b->where &&
+    bool same = !a->contrast && a->kind == b->kind && a->column == b->column && a->second == b->second && a->where == b->where &&
                 a->by_count == b->by_count && (!a->method == !b->method) && (!a->method || strcmp(a->method, b->method) == 0);
     for (size_t k = 0; same && k < a->by_count; k++) same = a->by[k] == b->by[k];
     return same;
@@ -297,11 +297,23 @@ bool tmi_has_lonely_unit(const tmi_sampling *s)
 
 tmi_weighting tmi_errors_family(const tmi_schedule *s) { return s->sampling.clustered ? TMI_STANDARD_ERRORS : TMI_UNIT_SQUARES; }
 
+/* Whether the second stage can have a table of a contrast: all numbers with their axes, and without ranges by stratum. */
+static bool is_joint(const tmi_schedule *s, size_t i)
+{
+    const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    bool joint = s->workload.maps[i].joint && !tmi_is_known(s, i);
+    for (size_t k = 0; joint && k < c->compared_count; k++)
+        joint = !tmi_has_ranges_by_stratum(&s->plan->statistics[c->compared[k].statistic]);
+    return joint;
+}
+
 bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
 {
     const tmi_statistic_map *r = &s->workload.maps[i];
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    if (r->known || tmi_variance_source_for(s, i) != TMI_MEASURED_ERRORS || tmi_has_ranges_by_stratum(t)) return false;
+    if ((t->contrast ? !is_joint(s, i) : r->known) || tmi_variance_source_for(s, i) != TMI_MEASURED_ERRORS ||
+        tmi_has_ranges_by_stratum(t))
+        return false;
     const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
     if (method->slots ? varying_psus(&s->sampling) < 2 : tmi_has_lonely_unit(&s->sampling)) return false;
     const tmi_error_moves moves = moves_of(s, i);
@@ -339,7 +351,9 @@ tmi_marginal tmi_errors_marginal(const tmi_schedule *s, size_t i)
 
 tmi_effect_family tmi_effect_family_of(const tmi_plan_statistic *t)
 {
-    return tmi_is_sum(t) || tmi_by_size(t) ? TMI_EFFECTS_OF_TOTALS : TMI_EFFECTS_OF_MEANS;
+    const tmi_statistic_kind kind = t->contrast ? t->contrast->compared[0].kind : t->kind;
+    const bool sum = t->contrast ? kind == TMI_COUNT || kind == TMI_TOTAL : tmi_is_sum(t) || tmi_by_size(t);
+    return sum ? TMI_EFFECTS_OF_TOTALS : TMI_EFFECTS_OF_MEANS;
 }
 
 /* Where nobody says how much clusters differ in size. */
@@ -421,12 +435,12 @@ static double largest_weight(const tmi_sampling *p, int power)
                                     : most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
 }
 
-tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
+/* The largest value of the linearised variable of a statistic's number, if all is as expected. */
+static tamis_status largest_value(double *found, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
 {
     size_t cells = 1, levels = 1;
     double largest = 0;
     tmi_moment_sum sum;
-    const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
     tamis_status status = tmi_moment_sum_make(&sum, &s->workload, tmi_errors_family(s), i, 0, 0, o->estimate, NULL, err);
     if (status != TAMIS_OK) return status;
     for (size_t a = 0; a < sum.combination.axis_count; a++) {
@@ -435,10 +449,60 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     }
     for (size_t k = 0; k < cells * levels; k++)
         largest = fmax(largest, fabs(tmi_combination_at(&sum.combination, &s->workload, k / levels, k % levels)));
-    const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1);
-    *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) * (double)rows_per_unit(s) *
-             (double)tmi_errors_overlap(s, i);
+    *found = largest;
     tmi_moment_sum_clear(&sum);
+    return TAMIS_OK;
+}
+
+double tmi_expected_weight(const tmi_schedule *s, size_t i, size_t term)
+{
+    const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    const double weight = tmi_number_nearest(c->terms[term].weight);
+    tmi_typical_group o;
+    if (s->plan->statistics[i].kind != TMI_CONTRAST_QUOTIENT) return weight;
+    tmi_typical_group_make(&o, s, tmi_term_statistic(c, term));
+    return weight / o.size;
+}
+
+double tmi_expected_sum(const tmi_schedule *s, size_t i, const double *variances)
+{
+    const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    double sum = 0;
+    for (size_t k = 0; k < c->term_count; k++)
+        if (!s->workload.maps[tmi_term_statistic(c, k)].known)
+            sum += pow(tmi_expected_weight(s, i, k), 2) * variances[tmi_term_statistic(c, k)];
+    return sum;
+}
+
+/* Of a contrast: a row is in one of the groups that are compared, or in both statistics. */
+static tamis_status largest_of_contrast(double *largest, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    *largest = 0;
+    for (size_t k = 0; k < c->term_count; k++) {
+        const size_t of = tmi_term_statistic(c, k);
+        tmi_typical_group o;
+        double own;
+        if (s->workload.maps[of].known) continue;
+        tmi_typical_group_make(&o, s, of);
+        const tamis_status status = largest_value(&own, s, of, &o, err);
+        if (status != TAMIS_OK) return status;
+        own *= fabs(tmi_expected_weight(s, i, k));
+        *largest = c->across ? fmax(*largest, own) : *largest + own;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
+{
+    const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
+    double largest;
+    const tamis_status status = s->plan->statistics[i].contrast ? largest_of_contrast(&largest, s, i, err)
+                                                                : largest_value(&largest, s, i, o, err);
+    if (status != TAMIS_OK) return status;
+    const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1);
+    *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) *
+             tmi_largest_rows_of_unit(&s->workload, tmi_errors_family(s)) * (double)tmi_errors_overlap(s, i);
     return TAMIS_OK;
 }
 

@@ -91,6 +91,11 @@ double tmi_mean_weight(const tmi_schedule *schedule);
 tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
                                tamis_error *err);
 
+/* The factor of a contrast's number in it, if all is as expected; and what the variances of all statistics make that of the
+ * contrast, as if its numbers had nothing in common. */
+double tmi_expected_weight(const tmi_schedule *schedule, size_t contrast, size_t term);
+double tmi_expected_sum(const tmi_schedule *schedule, size_t contrast, const double *variances);
+
 /* The standard deviation of the noise of what is measured of it. Needs a budget that is split. NaN: it is not measured. */
 double tmi_expected_error_noise(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical);
 

@@ -36,6 +36,7 @@ static void put_title(tmi_text *text, const tmi_value *statistic, const tmi_valu
     tmi_text_put(text, tmi_value_field_text(statistic, "statistic"));
     if (!isnan(at) && strcmp(tmi_value_field_text(statistic, "statistic"), "quantile") == 0) tmi_text_format(text, " %.6g", at);
     if (*column) tmi_text_format(text, " %s", column);
+    if (*tmi_value_field_text(statistic, "contrast")) tmi_text_format(text, ", %s", tmi_value_field_text(statistic, "contrast"));
     for (size_t i = 0; i < tmi_value_size(by); i++)
         tmi_text_format(text, "%s%s", i == 0 ? " by " : ", ", tmi_value_string(tmi_value_at(by, i)));
     if (*where) tmi_text_format(text, " where %s", where);

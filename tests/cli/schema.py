@@ -54,6 +54,7 @@ MAPS = {
     "definitions/condition/anyOf/2": f"columns: {{y: {{from: 0, to: 6, step: 1}}}}\nstatistics: [{{count: units, where: {{y: {{{UNKNOWN}}}}}}}]\n",
     "definitions/statistic": f"statistics: [{{{UNKNOWN}}}]\n",
     "definitions/statistic/properties/ratio": f"statistics: [{{ratio: {{{UNKNOWN}}}}}]\n",
+    "definitions/compared": f"statistics: [{{difference: {{{UNKNOWN}}}}}]\n",
     "definitions/loss": f"budget: {{{UNKNOWN}}}\n",
     "properties/ledger/anyOf/1": f"ledger: {{{UNKNOWN}}}\n",
     "properties/calibrate": f"calibrate: {{{UNKNOWN}}}\n",

@@ -272,7 +272,8 @@ static inline bool is_kept(const tmi_layout *layout, const row *row, const rows 
     return before < request->rows_per_unit;
 }
 
-/* Bounds the points of units together, once it is known which rows count: columns that are made of these points are asked anew. */
+/* Bounds the points of units together, once it is known which rows count: columns that are made of these points are asked
+ * anew. */
 static inline void bound_units(const tmi_layout *layout, const bool *kept, const rows *all)
 {
     bool bounds = false;

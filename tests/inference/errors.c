@@ -118,19 +118,19 @@ static void the_preview_expects_their_noise(void **state)
         for (size_t i = 0; i < 2; i++) {
             const tmi_measurement *m = tmi_errors_measured(&c.s, i);
             tmi_typical_group o;
-            tmi_statistic_sums z;
+            tmi_error_source source;
             tmi_error_term term;
             assert_non_null(m);
             tmi_typical_group_make(&o, &c.s, i);
-            assert_int_equal(tmi_statistic_sums_make(&z, &c.inference, i, NULL), TAMIS_OK);
-            assert_int_equal(tmi_error_term_make(&term, &c.inference, m, &z.groups[0], 0, 0, NULL), TAMIS_OK);
+            assert_int_equal(tmi_error_source_make(&source, &c.inference, m, NULL), TAMIS_OK);
+            assert_int_equal(tmi_error_term_make(&term, &source, 0, NULL), TAMIS_OK);
             const double expected = tmi_expected_error_noise(&c.s, i, &o),
                          own = term.step * tmi_noise_sd(m->laws[0].scale, c.s.gaussian);
             /* what is expected of large weights and of the two slots of a record is a little more than what happens here */
             if (!(expected >= 0.999 * own && expected <= 1.13 * own))
                 fail_msg("%s, %s, statistic %zu: %.6g, not %.6g", plans[p].design, plans[p].privacy, i, expected, own);
             tmi_error_term_clear(&term);
-            tmi_statistic_sums_clear(&z);
+            tmi_error_source_clear(&source);
         }
         scene_end(&c);
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "inference/calibration.h"
+#include "inference/contrast.h"
 #include "inference/distribution.h"
 #include "inference/group_sums.h"
 #include "inference/postprocess.h"
@@ -70,6 +71,7 @@ static inline void scene_read(scene *c)
         if (tmi_read_statistic(&c->results.list[scene_first(c, i)], &c->inference, i, &err) != TAMIS_OK)
             fail_msg("%s", err.message);
     if (tmi_read_distributions(&c->results, &c->inference, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_read_contrasts(&c->results, &c->inference, &err) != TAMIS_OK) fail_msg("%s", err.message);
     for (size_t i = 0; i < c->results.all; i++) tmi_result_bound(&c->results.list[i]);
 }
 

@@ -17,6 +17,20 @@
     "  - {ratio: {of: x, to: y}}\n  - {ratio: {of: z, to: y}, by: g}\n  - {ratio: {of: x, to: {g: a}}, by: h}\n" \
     "  - {mean: y, where: {g: a}}\n  - {variance: z}\n  - {variance: z, by: s}\n"
 
+/* Differences, quotients and contrasts: of groups, of two shares that exclude each other and of which one contains the other, in
+ * domains, and between strata. */
+#define CONTRASTS \
+    "  - {difference: {mean: x, between: {g: [a, b]}}}\n  - {difference: {mean: z, between: {g: [b, a]}}, by: h}\n" \
+    "  - {difference: {total: z, between: {g: [a, b]}}}\n  - {difference: {count: units, between: {g: [a, b]}}, by: h}\n" \
+    "  - {difference: {ratio: {of: x, to: y}, between: {g: [a, b]}}}\n  - {quotient: {mean: x, between: {g: [a, b]}}}\n" \
+    "  - {quotient: {total: y, between: {g: [b, a]}}, by: h}\n  - {contrast: {mean: z, by: {x: [15, 22]}, weights: [-1, 2, " \
+    "-1]}}\n" \
+    "  - {difference: {mean: y, between: {g: [a, b]}}, where: {x: {from: 20}}}\n" \
+    "  - {difference: {mean: z, between: {s: [p, q]}}}\n  - {difference: {total: z, between: {s: [p, q]}}, by: g}\n" \
+    "  - {difference: {share: {x: {to: 17}}, minus: {share: {x: {from: 22}}}}}\n" \
+    "  - {difference: {share: {x: {from: 15}}, minus: {share: {x: {from: 22}}}}, by: g}\n" \
+    "  - {difference: {total: {g: a}, minus: {total: {g: b}}}}\n  - {contrast: {total: y, by: g, weights: [1, 3]}}\n"
+
 /* Which sampling errors are the unprotected ones. */
 typedef enum errors { SAME, NOT_THE_SAME } errors;
 
@@ -56,11 +70,14 @@ static void simple_random_samples(void **state)
     (void)state;
     compare(SRS, MUCH, SURVEY_X, SUMS, SAME);
     compare(SRS, MUCH, SURVEY_X, QUOTIENTS, SAME);
+    compare(SRS, MUCH, SURVEY_X, CONTRASTS, SAME);
+    compare(SRS, MUCH_RHO, SURVEY_X, CONTRASTS, SAME);
     compare(SRS, MUCH_RHO, SURVEY_X, SUMS, SAME);
     compare(SRS, MUCH_RHO, SURVEY_X, QUOTIENTS, SAME);
     compare("bernoulli: {rate: 1/5}", MUCH, SURVEY_X, SUMS, SAME);
     compare("bernoulli: {rate: 1/5, population: 600}", MUCH, SURVEY_X, QUOTIENTS, SAME);
-    compare("census: {population: 120}", MUCH, SURVEY_X, SUMS QUOTIENTS, SAME);
+    compare("bernoulli: {rate: 1/5, population: 600}", MUCH, SURVEY_X, CONTRASTS, SAME);
+    compare("census: {population: 120}", MUCH, SURVEY_X, SUMS QUOTIENTS CONTRASTS, SAME);
     compare("srs_with_replacement: {population: 600, sample: 120}", MUCH ", id: u, rows_per_unit: 2", SURVEY_X, SUMS, SAME);
 }
 
@@ -69,13 +86,14 @@ static void strata(void **state)
 {
     (void)state;
     static const char *const designs[] = {STRATA, EQUAL};
+    static const char *const statistics[] = {QUOTIENTS, SUMS, CONTRASTS};
     for (size_t i = 0; i < 2; i++)
-        for (int both = 0; both < 2; both++) {
+        for (int k = 0; k < 3; k++) {
             scene c;
-            scene_begin(&c, survey_plan(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS));
+            scene_begin(&c, survey_plan(designs[i], MUCH, SURVEY_X, statistics[k]));
             const bool separate_strata = c.s.workload.separate_strata;
             scene_end(&c);
-            compare(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS, separate_strata ? SAME : NOT_THE_SAME);
+            compare(designs[i], MUCH, SURVEY_X, statistics[k], separate_strata ? SAME : NOT_THE_SAME);
         }
     compare(STRATA, MUCH, "{from: {p: 10, q: 5}, to: {p: 30, q: 42}, step: 0.5}",
             "  - {total: x}\n  - {mean: x, by: g}\n  - {total: x, by: s}\n", SAME);
@@ -106,16 +124,14 @@ static void weights_and_clusters(void **state)
 static double measured_error(const scene *c, size_t statistic, size_t group)
 {
     const tmi_measurement *m = tmi_errors_measured(&c->s, statistic);
-    tmi_statistic_sums z;
+    tmi_error_source source;
     tmi_error_term term;
-    int64_t together;
     assert_non_null(m);
-    assert_int_equal(tmi_statistic_sums_make(&z, &c->inference, statistic, NULL), TAMIS_OK);
-    assert_int_equal(tmi_error_terms_together(&together, &c->inference, m, &z, NULL), TAMIS_OK);
-    assert_int_equal(tmi_error_term_make(&term, &c->inference, m, &z.groups[group], group, together, NULL), TAMIS_OK);
+    assert_int_equal(tmi_error_source_make(&source, &c->inference, m, NULL), TAMIS_OK);
+    assert_int_equal(tmi_error_term_make(&term, &source, group, NULL), TAMIS_OK);
     const double found = term.step * (double)c->noisy[m - c->s.measurements][group];
     tmi_error_term_clear(&term);
-    tmi_statistic_sums_clear(&z);
+    tmi_error_source_clear(&source);
     return found;
 }
 
@@ -193,6 +209,43 @@ static void measured_errors_of_quotients(void **state)
     }
 }
 
+/* And those of contrasts, whose linearised variable is measured as a whole: two numbers of the same rows, groups, domains. */
+static void measured_errors_of_contrasts(void **state)
+{
+    (void)state;
+    static const char statistics[] = CONTRASTS "  - {difference: {mean: z, minus: {mean: y}}, by: g}\n"
+                                               "  - {difference: {share: {g: a}, minus: {share: {h: u}}}}\n"
+                                               "  - {difference: {ratio: {of: x, to: y}, minus: {mean: y}}}\n";
+    static const char *const designs[] = {"weights: {}, weight: w, max_weight: 9",
+                                          "cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}",
+                                          "weights: {strata: s, cluster: c}, weight: w, max_weight: 9"};
+    for (size_t k = 0; k < sizeof designs / sizeof *designs; k++) {
+        scene c;
+        tmi_results truth;
+        size_t measured = 0;
+        scene_begin(&c, survey_plan(designs[k], MUCH, SURVEY_X, statistics));
+        survey_count(&c);
+        scene_read(&c);
+        survey_estimate(&truth, c.plan);
+        for (size_t i = 0; i < truth.count; i++) {
+            const tmi_result *t = &truth.list[i];
+            if (!tmi_errors_measured(&c.s, t->statistic) || k == 2) continue; /* of slots that a hash has dealt */
+            const double own = measured_error(&c, t->statistic, t->cell),
+                         se = k == 0 ? sqrt(own * SURVEY_ROWS / (SURVEY_ROWS - 1.0)) : own;
+            measured++;
+            if (k == 0 && tmi_effect_family_of(&c.plan->statistics[t->statistic]) == TMI_EFFECTS_OF_TOTALS && se > t->se)
+                continue; /* squares of rows are not centred */
+            if (!(fabs(se - t->se) <= 3e-3 * t->se + 1e-6))
+                fail_msg("%s, statistic %zu, cell %zu: standard error %.9g, not %.9g", designs[k], t->statistic, t->cell, se,
+                         t->se);
+        }
+        if (measured < 20 && k != 2) fail_msg("%s: only %zu are measured", designs[k], measured);
+        tmi_results_clear(&truth);
+        scene_end(&c);
+        compare(designs[k], MUCH, SURVEY_X, statistics, NOT_THE_SAME);
+    }
+}
+
 /* A public design effect multiplies the variance, whatever is known about it: nothing of it is pooled away. */
 static void public_design_effects(void **state)
 {
@@ -257,6 +310,7 @@ int main(void)
         cmocka_unit_test(weights_and_clusters),         cmocka_unit_test(plain_weighted_squares),
         cmocka_unit_test(public_design_effects),        cmocka_unit_test(calibrated),
         cmocka_unit_test(measured_errors_of_quotients), cmocka_unit_test(calibrated_groups),
+        cmocka_unit_test(measured_errors_of_contrasts),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

@@ -320,6 +320,9 @@ static void every_allocation_may_fail(void **state)
     static const char *const texts[] = {
         HEAD "  - {share: {awards: \"Yes\"}, by: {age: [16, 65]}, where: {age: {from: 15.5}, status: [other, employed]}}\n"
              "  - {histogram: pay, cuts: [0, 0.3, 1], where: {awards: \"Yes\"}}\n  - {quantile: pay, at: [0.25, 1/3]}\n",
+        HEAD "  - {difference: {mean: pay, between: {status: [other, employed]}}, by: awards}\n"
+             "  - {difference: {share: {awards: \"Yes\"}, minus: {share: {status: other}}}, where: {age: {from: 15.5}}}\n"
+             "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, -1/2, -1/2]}}\n",
         AROUND,
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

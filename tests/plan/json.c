@@ -39,7 +39,11 @@ static const char *const plans[] = {
          "  - {variance: pay}\n",
     HEAD "design: {census: {population: 7}}\n" MEAN,
     HEAD "design: {srs_with_replacement: {population: 10, sample: 20}}\n" MEAN,
-    HEAD "design: {bernoulli: {rate: 1/10}}\n" MEAN,
+    HEAD "design: {bernoulli: {rate: 1/10}}\n"
+         "statistics:\n  - {difference: {mean: pay, between: {status: [employed, missing]}}, by: awards, confidence: 0.9}\n"
+         "  - {difference: {share: {awards: \"Yes\"}, minus: {ratio: {of: pay, to: {age: 18}}}}, where: {age: {from: 15.5}}}\n"
+         "  - {quotient: {count: units, between: {awards: [\"Yes\", \"No\"]}}}\n"
+         "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n",
     HEAD "design: {poisson: {probability: pi, frame: sub/f.csv}}\n" MEAN,
     HEAD "design: {pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}\n" MEAN,
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,

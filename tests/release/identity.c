@@ -52,6 +52,13 @@ static const char shrunk[] = HEAD FILE_A
 static const char chosen[] = HEAD FILE_A
     "design: {srs: {population: 900, sample: 30}}\n" PERSON "columns:\n  x: {from: 0, to: 10, step: 1}\n  h: {values: [u, v]}\n"
     "statistics:\n  - {quantile: x, at: [0.25], where: {h: u}, method: inverse}\n  - {share_below: x, line: 5}\n" BUDGET;
+#define CONTRASTS \
+    "columns:\n  x: {from: 0, to: 10, step: 1}\n  y: {from: 0, to: 6, step: 1}\n  h: {values: [u, v, w]}\n" \
+    "statistics:\n  - {difference: {mean: x, between: {h: [u, v]}}}\n  - {quotient: {total: y, between: {h: [u, v]}}}\n" \
+    "  - {contrast: {mean: y, by: h, weights: [1, 1, -2]}}\n  - {difference: {share: {h: u}, minus: {share: {h: v}}}}\n"
+static const char contrasts[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON CONTRASTS BUDGET;
+static const char clusters[] = HEAD FILE_A
+    "design: {cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}}\n" PERSON CONTRASTS BUDGET;
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",
                                   "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
 static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"

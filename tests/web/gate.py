@@ -5,6 +5,7 @@ import os
 
 from server import *
 
+COMMAND = {"command": ["touch", "ran"], "dialect": "duckdb", "table": "t"}
 EVIL = "http://evil.example"
 
 
@@ -169,7 +170,10 @@ ROWS = [
     with_plan("an absolute source", 422, "preview", "/source", {"file": "/etc/passwd.csv"}),
     with_plan("a source that is a link out", 422, "preview", "/source", {"file": "link.csv"}),
     with_plan("a source that is a pipe", 422, "preview", "/source", {"file": "pipe.csv"}),
-    with_plan("a source that runs a command", (403, 422), "preview", "/source", {"command": "touch ran"}),
+    with_plan("a source that runs a command", 403, "preview", "/source", COMMAND),
+    with_plan("a source that runs a command, compared", 403, "compare", "/source", COMMAND),
+    with_plan("a source that runs a command, for a shell", 422, "preview", "/source", {**COMMAND, "command": "touch ran"}),
+    with_plan("a source that runs a command beside a file", 422, "preview", "/source", {**COMMAND, "file": "apisrs.csv"}),
     with_plan("a source that a program brings", 403, "preview", "/source", {"caller": "x"}),
     with_plan("a ledger outside, in a plan", 422, "preview", "/ledger", "/tmp/x.ledger"),
     with_plan("counts from a file outside", 422, "preview", "/calibrate", {"to": "/etc/hostname"}),
@@ -318,6 +322,15 @@ with serving() as server:
         assert header["columns"][0]["name"] == "<script>alert(1)</script>", header
         for name in names:
             (server.folder / name).unlink()
+
+    @case
+    def a_release_runs_no_command():
+        text = server.must("set", text=plan_of(server), changes=[{"path": "/source", "value": COMMAND}])["text"]
+        server.must("save", file="command.yaml", text=text, hash=None)
+        assert server.ask("ready", file="command.yaml", text=text).status == 403
+        assert server.ask("release", file="command.yaml", text=text, confirm=DEMO).status == 403
+        assert server.must("job") == {"job": None} and not (server.folder / "ran").exists()
+        (server.folder / "command.yaml").unlink()
 
     @case
     def a_pattern_or_an_address_is_no_file():

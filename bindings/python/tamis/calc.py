@@ -11,7 +11,7 @@ from .amounts import Json, Path, value_of
 from .errors import ErrorItem, InvalidError, RefusedError, TamisError, UnableError, call
 from .libraries import files_are_read
 from .results import Release, Verification, bounds_of, verification_of
-from .rows import Rows, is_path, schema_of
+from .rows import Rows, exportable, is_path, schema_of
 
 
 def compute(area: str, kind: str, **inputs: Any) -> Json:
@@ -63,6 +63,7 @@ def init(data: Rows | Path, *, name: str | None = None, table: str | None = None
     if is_path(data):
         files_are_read()
         return call(_tamis.init_file, os.fspath(data), table)
+    data = exportable(data)
     return call(_tamis.init_schema, schema_of(data), name)
 
 

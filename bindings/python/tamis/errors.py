@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -123,9 +124,12 @@ def _for_python(message: str) -> str:
     """The library names its own options; here they have other names."""
     for there, here in (("repeat = TAMIS_REPEAT_PAID", "again=True"), ("repeat = TAMIS_REPEAT_KEPT", "same_rows=True"),
                         ("fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER to use one that is already installed",
-                         "pip install duckdb, or read the file yourself and give the rows: polars.scan_parquet(...)")):
+                         "pip install duckdb, or read the file yourself and give the rows: polars.scan_parquet(...)"),
+                        (": convert it, for example in a view", ": convert it, for example to dates or to text")):
         message = message.replace(there, here)
-    return message
+    message = re.sub(r"tamis ledger raise (.*?) --survey '(.*?)' .*? --reason TEXT", r"tamis.Ledger('\1').raise_budget('\2', ..., reason=...)",
+                     message)
+    return re.sub(r"tamis ledger void (.*?) (\d+) --reason TEXT", r"tamis.Ledger('\1').void(\2, reason=...)", message)
 
 
 def _raise(failure: _tamis.Failure) -> NoReturn:
@@ -143,7 +147,7 @@ def _raise(failure: _tamis.Failure) -> NoReturn:
 
 
 def _line(item: ErrorItem) -> str:
-    if item.file is None:
+    if item.file is None or item.file == "plan":  # made by this package: no file that anybody has
         return item.message
     place = f":{item.line}:{item.column}" if item.line and item.column else f": line {item.line}" if item.line else ""
     return f"{item.file}{place}: {item.message}"

@@ -355,7 +355,7 @@ class Preview(Table):
         return call(_tamis.preview_text, self._made, "all")
 
     def __repr__(self) -> str:
-        return call(_tamis.preview_text, self._made, "short") + (f"\nRefused: {self.refused}\n" if self.refused else "")
+        return call(_tamis.preview_text, self._made, "short").replace("--all", ".all()") + (f"\nRefused: {self.refused}\n" if self.refused else "")
 
     def _summary(self) -> str:
         return f"<p><b>Refused: {html.escape(self.refused)}</b></p>" if self.refused else ""

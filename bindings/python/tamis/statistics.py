@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from .amounts import Amount, Json, given, plain
+from .errors import InvalidPlanError
 
 By: TypeAlias = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
 Condition: TypeAlias = Mapping[str, Any]
@@ -23,7 +24,17 @@ class Statistic:
         return dict(self.parts)
 
 
-def _statistic(kind: str, of: Any, *, by: By | None = None, where: Condition | None = None, budget_share: Amount | None = None,
+_KEYS = ("by", "where", "budget_share", "confidence", "deff", "label", "shrink", "method", "interval", "line", "at", "cuts")
+
+
+def _statistic(kind: str, of: Any, **more: Any) -> Statistic:
+    for name in more:
+        if name not in _KEYS:
+            raise TypeError(f"{kind}() got an unexpected keyword argument {name!r}; statistics take {', '.join(_KEYS[:9])}")
+    return _made(kind, of, **more)
+
+
+def _made(kind: str, of: Any, *, by: By | None = None, where: Condition | None = None, budget_share: Amount | None = None,
                confidence: Amount | None = None, deff: Amount | None = None, label: str | None = None, shrink: str | None = None,
                method: str | None = None, interval: str | None = None, line: Amount | None = None,
                at: Sequence[Amount] | None = None, cuts: Sequence[Amount] | None = None) -> Statistic:
@@ -114,3 +125,38 @@ def gini(column: str, **more: Any) -> Statistic:
 def s80s20(column: str, **more: Any) -> Statistic:
     """The total of the upper fifth divided by that of the lower fifth."""
     return _statistic("s80s20", column, **more)
+
+
+def _compared(statistic: Statistic) -> Json:
+    """What a contrast compares: a statistic without anything beside it."""
+    parts = statistic.to_dict()
+    if len(parts) != 1:
+        raise InvalidPlanError("expected a statistic alone, such as mean(\"income\"): give by, where and the like to the contrast")
+    return parts
+
+
+def difference(of: Statistic, *, between: Mapping[str, Sequence[str]] | None = None, minus: Statistic | None = None,
+               **more: Any) -> Statistic:
+    """The difference of a statistic between two groups, the first minus the second, or of two statistics of the same rows.
+
+    >>> difference(mean("income"), between={"sex": ["m", "f"]}, by="region").to_dict()
+    {'difference': {'mean': 'income', 'between': {'sex': ['m', 'f']}}, 'by': 'region'}
+    >>> difference(share({"vote": "A"}), minus=share({"vote": "B"})).to_dict()
+    {'difference': {'share': {'vote': 'A'}, 'minus': {'share': {'vote': 'B'}}}}
+    """
+    return _statistic("difference", {**_compared(of), **given(between=plain(between)),
+                                     **given(minus=None if minus is None else _compared(minus))}, **more)
+
+
+def quotient(of: Statistic, *, between: Mapping[str, Sequence[str]], **more: Any) -> Statistic:
+    """A statistic of one group divided by that of another."""
+    return _statistic("quotient", {**_compared(of), "between": plain(between)}, **more)
+
+
+def contrast(of: Statistic, *, over: By, weights: Sequence[Amount], **more: Any) -> Statistic:
+    """The sum over the groups of `over` of weight times the statistic.
+
+    >>> contrast(mean("income"), over={"age": [30, 50]}, weights=[-1, 2, -1]).to_dict()
+    {'contrast': {'mean': 'income', 'by': {'age': ['30', '50']}, 'weights': ['-1', '2', '-1']}}
+    """
+    return _statistic("contrast", {**_compared(of), "by": plain(over), "weights": plain(weights)}, **more)

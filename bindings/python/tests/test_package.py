@@ -97,11 +97,14 @@ class Builders(unittest.TestCase):
     STATISTICS = [tamis.count(), tamis.total("x"), tamis.mean("x"), tamis.share({"a": "b"}), tamis.ratio("x", "y"), tamis.table(["a"]),
                   tamis.histogram("x", [0, 1]), tamis.quantile("x", [0.5]), tamis.median("x"), tamis.share_below("x", 3),
                   tamis.poverty("x"), tamis.gini("x"), tamis.iqr("x"), tamis.s80s20("x"), tamis.variance("x"),
+                  tamis.difference(tamis.mean("x"), between={"a": ["b", "c"]}), tamis.quotient(tamis.count(), between={"a": ["b", "c"]}),
+                  tamis.contrast(tamis.ratio("x", "y"), over="a", weights=[1, -1]),
+                  tamis.difference(tamis.share({"a": "b"}), minus=tamis.total("x")),
                   tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
                               method="tree", interval="i", line=1)]
 
     def built(self):
-        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, weight_step=1, weights_are="final", nonresponse=True,
+        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, max_unit_weight=9, weight_step=1, weights_are="final", nonresponse=True,
                                        variance="hajek", regularise="0.1", typical=tamis.typical(icc="0.1"))
         arguments = set(inspect.signature(tamis.Plan).parameters)
         privacy = {"epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
@@ -113,7 +116,8 @@ class Builders(unittest.TestCase):
             "": (arguments - privacy - {"data"}) | {"tamis", "privacy"},
             "privacy": arguments & privacy,
             "wave": tamis.wave("w", groups=["a"], same_sample=True),
-            "source": tamis.source("f.csv", files=["g.csv"], table="t", postgres={"table": "t"}, caller="c", sharded_by="id"),
+            "source": tamis.source("f.csv", files=["g.csv"], table="t", postgres={"table": "t"}, caller="c", sharded_by="id",
+                                   command=["psql"], dialect="postgres", rows_version="v", errors_to="e.log", timeout=9),
             "source.postgres": tamis.postgres("t", connection="c", connections=["c"]),
             "design": set(self.DESIGNS) | set(beside.to_dict()),
             "design.stratified": designs.pop("stratified"),
@@ -134,6 +138,8 @@ class Builders(unittest.TestCase):
             "condition": tamis.between(1, 2),
             "control": set(tamis.control("units", totals=1)) | set(tamis.control("x", by="a", totals=1)),
             "statistic": set().union(*(s.to_dict() for s in self.STATISTICS)),
+            "compared": set().union(*(s.to_dict()[k] for s in self.STATISTICS for k in ("difference", "quotient", "contrast") if k in s.to_dict()),
+                                    {"total"}),
             "statistic.ratio": tamis.ratio("x", "y").to_dict()["ratio"],
         }
         return {path: set(k) for path, k in {**keys, **designs}.items()}
@@ -198,6 +204,49 @@ class Plans(InFolder):
             tamis.Plan.read("nowhere.yaml")
 
 
+class FirstDay(InFolder):
+    """What strangers stumbled over."""
+
+    def test_a_survey_has_the_usual_statistics(self):
+        s = self.survey()
+        self.assertEqual(repr(s), "<tamis.Survey 'people', ledger 'a.ledger'>")
+        self.assertEqual(len(s.count(by="region", epsilon="0.1")), 2)
+        self.assertEqual(len(s.share({"region": "north"}, epsilon="0.1")), 1)
+        self.assertEqual(len(s.ratio("income", {"region": "north"}, epsilon="0.1")), 1)
+        self.assertEqual(len(s.table("region", epsilon="0.1")), 2)
+        self.assertEqual([r.at for r in s.quantile("income", ["0.25", "0.5"], epsilon="0.1")], [0.25, 0.5])
+
+    def test_messages_speak_python(self):
+        s = self.survey()
+        with self.assertRaisesRegex(tamis.InvalidPlanError, r"^statistics\[1\].mean: incone is not declared"):
+            s.mean("incone", epsilon=1)
+        with self.assertRaisesRegex(TypeError, r"^mean\(\) got an unexpected keyword argument 'group_by'; statistics take by, where"):
+            s.mean("income", epsilon=1, group_by="region")
+        with self.assertRaisesRegex(tamis.BudgetError, r"tamis.Ledger\('.*'\).raise_budget\('people', ..., reason=...\)"):
+            s.count(by="region", epsilon="0.1")
+            s.mean("income", epsilon=10)
+        self.assertNotIn("--all", repr(s.check(*BLOCK, epsilon=1)))
+        with self.assertRaisesRegex(tamis.InvalidError, "without a topic, all are listed"):
+            tamis.explain("epsilon")
+
+    @needs("pandas", "pyarrow")
+    def test_init_leaves_out_what_pandas_cannot_export(self):
+        import pandas
+        frame = pandas.DataFrame({"income": [1, 2], "mixed": [1, CANARY]})
+        with self.assertWarnsRegex(tamis.TamisWarning, "^column mixed: pandas cannot export it, so it is left out$"):
+            text = tamis.init(frame, name="people")
+        self.assertIn("income", text)
+        self.assertNotIn("mixed", text)
+
+    @needs("pandas", "pyarrow")
+    def test_times_are_refused_with_the_way_on(self):
+        import pandas
+        times = pandas.DataFrame({"moved": pandas.to_datetime(["2020-01-01"] * 40)})
+        s = self.survey(times, columns={"moved": ["2020-01-01"]})
+        with self.assertRaisesRegex(tamis.InvalidDataError, "convert it, for example to dates or to text"):
+            s.count(by="moved", epsilon=1)
+
+
 class Releases(InFolder):
     def test_release_repeat_verify(self):
         s = self.survey()
@@ -206,8 +255,10 @@ class Releases(InFolder):
             first = s.release(*BLOCK, epsilon="0.5")
         self.assertFalse(first.repeated)
         self.assertEqual((len(first), first[0].group, first[2].column), (3, {"region": "north"}, None))
-        with self.assertWarns(tamis.RepeatedReleaseWarning):
+        with self.assertWarns(tamis.RepeatedReleaseWarning) as said:
             again = s.release(*BLOCK, epsilon="0.5")
+        self.assertEqual([w.category for w in said.warnings], [tamis.RepeatedReleaseWarning])  # once, with the way on
+        self.assertIn("again=True", str(said.warning))
         self.assertTrue(again.repeated)
         self.assertEqual(again.to_csv(), first.to_csv())
         self.assertEqual(s.left["epsilon"], tamis.Bound(3.5, 3.5))

@@ -167,7 +167,7 @@ preview_of <- function(made) {
 as.data.frame.tamis_preview <- function(x, ...) x$statistics
 
 print.tamis_preview <- function(x, ...) {
-  cat(tamis_text(x, "text"))
+  cat(gsub("--all", "tamis_text(x, \"all\")", tamis_text(x, "text"), fixed = TRUE))
   if (!is.null(x$refused)) cat("\nRefused: ", x$refused, "\n", sep = "")
   invisible(x)
 }

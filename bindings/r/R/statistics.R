@@ -96,6 +96,12 @@ statistics_of <- function(kind, targets, by, where, share, confidence, ..., keys
   structure(class = "tamis_statistics", lapply(targets, function(target) c(stats::setNames(list(target), kind), shared)))
 }
 
+# A share is of those who meet a condition; of a column alone it would be of nothing.
+condition_only <- function(target) {
+  if (is.list(target)) return(target)
+  fail(paste0("x: expected a condition, such as ~", target, " == \"a\"; stat_table(~", target, ") counts all its values"))
+}
+
 stat_count <- function(by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("count", list("units"), by, where, share, confidence, ...)
 stat_total <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
@@ -103,7 +109,7 @@ stat_total <- function(x, by = NULL, where = NULL, share = NULL, confidence = NU
 stat_mean <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("mean", targets_of(x, "x"), by, where, share, confidence, ...)
 stat_share <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
-  statistics_of("share", targets_of(x, "x"), by, where, share, confidence, ...)
+  statistics_of("share", lapply(targets_of(x, "x"), condition_only), by, where, share, confidence, ...)
 stat_ratio <- function(of, to, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("ratio", list(list(of = one_target(of, "of"), to = one_target(to, "to"))), by, where, share, confidence, ...)
 stat_table <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
@@ -127,10 +133,38 @@ stat_gini <- function(x, by = NULL, where = NULL, share = NULL, confidence = NUL
 stat_s80s20 <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("s80s20", targets_of(x, "x"), by, where, share, confidence, ...)
 
+# What a contrast compares: one statistic without anything beside it.
+compared <- function(x, what) {
+  if (!inherits(x, "tamis_statistics") || length(x) != 1 || length(unclass(x)[[1]]) != 1)
+    fail(paste0(what, ": expected one statistic alone, such as stat_mean(~income); give by, where and the like to the contrast"))
+  unclass(x)[[1]]
+}
+
+# between = list(sex = c("m", "f"))
+between_of <- function(x) {
+  if (!is.list(x) || length(x) != 1 || is.null(names(x)) || length(x[[1]]) != 2)
+    fail("between: expected a column and two of its values, such as list(sex = c(\"m\", \"f\"))")
+  lapply(x, function(values) lapply(as.list(values), condition_value))
+}
+
+stat_difference <- function(of, between = NULL, minus = NULL, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+  statistics_of("difference", list(c(compared(of, "of"), given(between = if (!is.null(between)) between_of(between),
+                                                               minus = if (!is.null(minus)) compared(minus, "minus")))),
+                by, where, share, confidence, ...)
+stat_quotient <- function(of, between, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+  statistics_of("quotient", list(c(compared(of, "of"), list(between = between_of(between)))), by, where, share, confidence, ...)
+stat_contrast <- function(of, over, weights, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+  statistics_of("contrast", list(c(compared(of, "of"), list(by = by_of(over), weights = listed(weights, "weights")))), by, where,
+                share, confidence, ...)
+
 # All statistics of a call, one after the other; a list of statistics is a block.
 block_of <- function(...) {
   made <- list()
-  for (part in list(...)) {
+  parts <- list(...)
+  strange <- setdiff(names(parts), "")
+  if ("na.rm" %in% strange) fail("na.rm: missing values are always left out, so there is no such argument")
+  if (length(strange) > 0) fail(paste0(strange[[1]], ": there is no such argument"))
+  for (part in parts) {
     if (is.list(part) && !is.object(part) && is.null(names(part)) && length(part) > 0) made <- c(made, do.call(block_of, part))
     else if (inherits(part, "tamis_statistics")) made <- c(made, unclass(part))
     else if (is.list(part) && !is.null(names(part))) made <- c(made, list(plan_value(part, "statistics")))

@@ -1,7 +1,7 @@
 # Surveys and plans: rows with their design, bounds, account and budget, and what is released of them.
 
-tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight = NULL, method = NULL, variance = NULL,
-                         smallest = NULL, largest = NULL, weights_are = NULL, calibrate = NULL, id = NULL, rows_per_unit = NULL,
+tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight = NULL, max_unit_weight = NULL, method = NULL,
+                         variance = NULL, smallest = NULL, largest = NULL, weights_are = NULL, calibrate = NULL, id = NULL, rows_per_unit = NULL,
                          protect = NULL, given = NULL, secret_sample = NULL, data_name = NULL, frame = NULL, data = NULL,
                          title = NULL, wave = NULL, postprocess = NULL, design_variables = NULL, typical = NULL) {
   name <- one_text(name, "name")
@@ -10,6 +10,7 @@ tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight
   terms <- given(max_weight = max_weight, method = method, variance = variance, smallest = smallest, largest = largest,
                  weights_are = weights_are, frame = frame, id = id, typical = typical)
   mapped <- if (is.list(design) && !is.object(design)) plain_design(design, data, terms) else map_design(design, data, terms)
+  mapped$design$max_unit_weight <- plan_value(max_unit_weight, "max_unit_weight")
   plan <- given(tamis = 1, survey = name, title = plan_value(title, "title"), wave = plan_value(wave, "wave"),
                 source = list(caller = if (is.null(data_name)) name else one_text(data_name, "data_name")),
                 design = mapped$design,
@@ -62,6 +63,7 @@ tamis_plan <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL) {
   if (inherits(survey, c("survey.design", "svyrep.design", "twophase", "twophase2")))
     fail("make a tamis_survey() of it: bounds, a ledger and a budget are needed")
   if (!inherits(survey, "tamis_survey")) fail("expected a tamis_survey() or a plan")
+  if (is.null(epsilon) && is.null(rho)) fail("epsilon: how much may this spend? For example epsilon = 1; or rho =")
   keys <- survey$plan
   keys$privacy <- c(keys$privacy, given(epsilon = plan_value(epsilon, "epsilon"), delta = plan_value(delta, "delta"),
                                         rho = plan_value(rho, "rho")))
@@ -139,6 +141,7 @@ tamis_release <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL,
   about <- trimws(call_tamis(r_text, made, "notice"))
   remarks <- strsplit(call_tamis(r_text, made, "remarks"), "\n", fixed = TRUE)[[1]]
   repeated <- attr(release, "repeated")
+  if (any(grepl("rows in memory were not read", remarks, fixed = TRUE))) about <- ""  # says it all, with the way on
   for (text in c(about, remarks)) if (nzchar(text)) if (repeated) warn(text, "tamis_repeated_release") else notice(text)
   release
 }
@@ -182,3 +185,10 @@ tamis_table <- function(x, design, epsilon = NULL, ..., where = NULL, confidence
   tamis_release(design, stat_table(x, where = where, confidence = confidence), epsilon = epsilon, ...)
 tamis_quantile <- function(x, design, p, by = NULL, epsilon = NULL, ..., where = NULL, confidence = NULL)
   tamis_release(design, stat_quantile(x, p, by, where, confidence = confidence), epsilon = epsilon, ...)
+
+# Whoever is used to the package survey.
+instead <- function(name) function(x, design, ...)
+  fail(paste0("a tamis_survey is released, for a part of its budget: ", name, "(x, design, epsilon = 1)"))
+svytotal.tamis_survey <- instead("tamis_total")
+svymean.tamis_survey <- instead("tamis_mean")
+svyquantile.tamis_survey <- instead("tamis_quantile")

@@ -209,6 +209,12 @@ test("a call that says something else", {
   d <- update(whole, twice = 2 * enroll)
   near(tamis_estimate(survey_of(d, "twice"), stat_total("twice"))$estimate, coef(svytotal(~twice, d)))
 })
+test("survey's functions name those of tamis", {
+  s <- survey_of(svydesign(~1, fpc = ~fpc, data = apisrs), "api00")
+  invalid(svymean(~api00, s), "tamis_mean(x, design, epsilon = 1)")
+  invalid(svytotal(~api00, s), "tamis_total(x, design, epsilon = 1)")
+  invalid(svyquantile(~api00, s, 0.5), "tamis_quantile(x, design, epsilon = 1)")
+})
 test("what is no design", {
   for (x in list(1, "a", lm(api00 ~ 1, apisrs), apisrs, NULL)) invalid(survey_of(x, "api00"), "expected")
   invalid(tamis_total(~api00, whole, epsilon = 1), "make a tamis_survey() of it: bounds, a ledger and a budget are needed")

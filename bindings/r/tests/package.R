@@ -47,6 +47,16 @@ test("formulas", {
   expect(identical(item(stat_count(by = ~region + cut(age, c(16, 65))))$by, list("region", list(age = list("16", "65")))))
   expect(identical(item(stat_table(~a + b))$table, list("a", "b")))
   expect(identical(item(stat_quantile(~x, c(0.25, 0.5)))$at, list("0.25", "0.5")))
+  expect(identical(item(stat_difference(stat_mean(~x), between = list(sex = c("m", "f")), by = ~region)),
+                   list(difference = list(mean = "x", between = list(sex = list("m", "f"))), by = list("region"))))
+  expect(identical(item(stat_difference(stat_share(~v == "A"), minus = stat_share(~v == "B")))$difference,
+                   list(share = list(v = "A"), minus = list(share = list(v = "B")))))
+  expect(identical(item(stat_contrast(stat_total(~x), over = ~cut(age, c(30, 50)), weights = c(-1, 2, -1)))$contrast,
+                   list(total = "x", by = list(list(age = list("30", "50"))), weights = list("-1", "2", "-1"))))
+  expect(identical(item(stat_quotient(stat_count(), between = list(sex = c("m", "f"))))$quotient,
+                   list(count = "units", between = list(sex = list("m", "f")))))
+  invalid(stat_difference(stat_mean(~x, by = ~g), between = list(sex = c("m", "f"))), "one statistic alone")
+  invalid(stat_quotient(stat_mean(~x), between = list(sex = "m")), "two of its values")
   expect(identical(item(stat_ratio(~a, ~b == 1))$ratio, list(of = "a", to = list(b = "1"))))
   for (wrong in list(~a > 1, ~a != 1, ~log(a) == 1, ~a == 1 | b == 2, ~!a))
     invalid(stat_total(~x, where = wrong), "not a condition of a plan")
@@ -412,6 +422,22 @@ test("what a first user gets wrong is named", {
   invalid(stat_total(~log(income)), "x: expected columns of the data or conditions")
   invalid(stat_total(~income, where = "income >= 1"), "such as ~age >= 16")
   invalid(survey_of(columns = list(income = c(0, NA))), "columns.income: expected two numbers")
+  invalid(tamis_total(~income, s), "epsilon: how much may this spend? For example epsilon = 1")
+  invalid(tamis_mean(~income, s, epsilon = 1, na.rm = TRUE), "na.rm: missing values are always left out")
+  invalid(tamis_mean(~income, s, epsilon = 1, weights = 1), "weights: there is no such argument")
+  invalid(stat_share(~region), 'x: expected a condition, such as ~region == "a"; stat_table(~region) counts all its values')
+  invalid(tamis_explain("epsilon"), "there is no topic epsilon; without a topic, all are listed")
+  expect(!any(grepl("--all", capture.output(print(tamis_check(s, block, epsilon = 1))), fixed = TRUE)))
+})
+test("a repeat from memory warns once, with the way on", {
+  s <- survey_of()
+  quiet(tamis_release(s, stat_total(~income), epsilon = 1))
+  said <- character()
+  withCallingHandlers(tamis_release(s, stat_total(~income), epsilon = 1), warning = function(w) {
+    said <<- c(said, conditionMessage(w))
+    invokeRestart("muffleWarning")
+  })
+  expect(length(said) == 1 && grepl("the rows in memory were not read. To pay for numbers from them: again = TRUE", said, fixed = TRUE))
 })
 test("a number that was not released is printed with the reason", {
   r <- quiet(tamis_release(survey_of(), stat_total(~income), epsilon = 1))

@@ -40,7 +40,7 @@ TAMIS_USE tamis_status tamis_release_ready(char **json, const tamis_plan *plan, 
  *
  * Needs    a release.
  * Gives    a text that the caller frees with tamis_free; NULL on failure.
- * Errors   INVALID (NULL), SYSTEM (memory).                                                                          */
+ * Errors   INVALID (NULL), SYSTEM (memory). */
 TAMIS_USE tamis_status tamis_release_shown_json(char **json, const tamis_release *release, tamis_error *err);
 
 TAMIS_END

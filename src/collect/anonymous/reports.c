@@ -211,7 +211,7 @@ tamis_status tmi_patient_epsilon(tamis_bound *epsilon, const tamis_reports *repo
 }
 
 tamis_status tmi_anonymous_epsilon(tamis_bound *epsilon, const tamis_reports *reports, const tamis_number *delta,
-                                   tmi_bounds bounds, tamis_error *err)
+                                   tmi_upper_bounds bounds, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *epsilon = (tamis_bound){0, INFINITY};

@@ -25,19 +25,19 @@ tamis_status tmi_positions_delta(tamis_bound *delta, const tamis_reports *report
 tamis_status tmi_positions_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tamis_error *err);
 
 /* Which upper bounds an eps was solved with. The certificate of a tally says so, because it is checked to the last digit. */
-typedef enum tmi_bounds {
+typedef enum tmi_upper_bounds {
     TMI_BOUNDS_FIRST = 1, /* blanket and clones */
     TMI_BOUNDS_NOW = 2    /* and the exchange bound */
-} tmi_bounds;
+} tmi_upper_bounds;
 
 /* Whole reports and categories. */
 tamis_status tmi_whole_delta(tamis_bound *delta, const tamis_reports *reports, const tmi_loss_at *at, tamis_error *err);
-tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tmi_bounds bounds,
+tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tmi_upper_bounds bounds,
                                tamis_error *err);
 
 /* tamis_anonymous_epsilon with the bounds of an earlier day. */
 tamis_status tmi_anonymous_epsilon(tamis_bound *epsilon, const tamis_reports *reports, const tamis_number *delta,
-                                   tmi_bounds bounds, tamis_error *err);
+                                   tmi_upper_bounds bounds, tamis_error *err);
 
 /* Where a decreasing function of eps passes `goal`, in [0, most], to about `width`: at .upper its value was at most the goal,
  * or .upper is `most`; at .lower it was more, or .lower is 0. A good guess saves most of the work; NAN: none. */

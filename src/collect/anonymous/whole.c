@@ -307,7 +307,7 @@ static tamis_status lower_at(double *delta, const void *self, const tamis_number
     return status;
 }
 
-tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tmi_bounds bounds,
+tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tmi_upper_bounds bounds,
                                tamis_error *err)
 {
     whole w;

@@ -12,7 +12,7 @@
 /* ---- results ---- */
 
 tamis_status tmi_tally_results_make(tmi_tally_results *r, const tamis_tally *tally, const tamis_tally_question *question,
-                                    tmi_bounds bounds, tamis_error *err)
+                                    tmi_upper_bounds bounds, tamis_error *err)
 {
     tamis_status status;
     *r = (tmi_tally_results){.tally = tally};

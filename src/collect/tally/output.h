@@ -16,7 +16,7 @@ typedef struct tmi_tally_results {
 
 /* Clear it whatever happens. */
 tamis_status tmi_tally_results_make(tmi_tally_results *r, const tamis_tally *tally, const tamis_tally_question *question,
-                                    tmi_bounds bounds, tamis_error *err);
+                                    tmi_upper_bounds bounds, tamis_error *err);
 void tmi_tally_results_clear(tmi_tally_results *r);
 
 typedef tamis_status tmi_tally_form(tmi_text *text, const tmi_tally_results *r, tamis_error *err);

@@ -11,7 +11,7 @@ typedef struct tmi_asked {
     const char *categories; /* as they were given; NULL: none */
     int *group;             /* for each position: 0, or the number of its category's answer, from 1 */
     int groups;
-    tmi_bounds bounds; /* of the anonymous epsilon of whole reports */
+    tmi_upper_bounds bounds; /* of the anonymous epsilon of whole reports */
 } tmi_asked;
 
 /* INVALID names the part that is wrong. Clear it whatever happens. */

@@ -84,8 +84,8 @@ tamis_status tmi_layout_of_inventory(tmi_layout *layout, const tmi_inventory *in
 tamis_status tmi_layout_of_rows(tmi_layout *layout, const tmi_column *const *columns, size_t count, tamis_error *err);
 void tmi_layout_clear(tmi_layout *layout);
 
-/* Whether some column of the layout has `most_of_unit`; and REFUSED, for engines that do not know it, if one has. `engine`: for the
- * message. */
+/* Whether some column of the layout has `most_of_unit`; and REFUSED, for engines that do not know it, if one has. `engine`:
+ * for the message. */
 bool tmi_bounds_units(const tmi_layout *layout);
 tamis_status tmi_refuse_bounded_units(const tmi_layout *layout, const char *engine, tamis_error *err);
 

@@ -193,18 +193,18 @@ typedef struct tmi_table {
  *
  * (without the blank): the key and the SHA-256 of the unit's canonical text in lower-case hexadecimal digits; the points and
  * codes of the row, those of tmi_is_given in the order of tmi_layout (engine/core/cells.h), in decimal digits, a missing one
- * empty; and 1 for the first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the same
- * to every sum, so it does not matter which of them is the first.
+ * empty; and 1 for the first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the
+ * same to every sum, so it does not matter which of them is the first.
  *
- * For any key, the rows that a unit keeps depend only on the key and on that unit's rows: changing, adding or removing another
- * unit does not affect them. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
+ * For any key, the rows that a unit keeps depend only on the key and on that unit's rows: changing, adding or removing
+ * another unit does not affect them. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
  * rows_per_unit rows. The key is drawn before any row is read, so a guarantee that holds for every key holds. Without a key
  * the order would favour some contents; with it each row of a unit has the same chance. All engines keep the same rows.
  *
- * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the rows of
- * a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a unit add up to
- * at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do this says so in
- * `check` (tmi_bounds_units). */
+ * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the
+ * rows of a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a
+ * unit add up to at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do
+ * this says so in `check` (tmi_refuse_bounded_units). */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
@@ -249,6 +249,7 @@ typedef tamis_status tmi_take_rows(void *context, const tmi_piece *piece, tamis_
 /* ---- engines ---- */
 
 typedef struct tmi_engine tmi_engine;
+struct tmi_value;
 struct tmi_points_request; /* engine/core/points.h */
 typedef struct tmi_point_list tmi_point_list;
 
@@ -282,6 +283,9 @@ struct tmi_engine {
 
     tamis_status (*rows)(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
                          void *context, tamis_error *err);
+
+    /* What a certificate says of the engine, which the caller frees: a map; NULL: nothing. SYSTEM. The function may be NULL. */
+    tamis_status (*facts)(tmi_engine *engine, struct tmi_value **facts, tamis_error *err);
 
     void (*free)(tmi_engine *engine);
 };

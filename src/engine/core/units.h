@@ -1,18 +1,19 @@
-/* Chooses the rows of each unit that count, and bounds what their points add up to (tmi_request), whatever order they come in.
+/* Chooses the rows of each unit that count, and bounds what their points add up to (tmi_request), whatever order they come
+ * in.
  *
  * Units with more rows than may count are few or none, so nothing is sorted and hardly any row is kept. The source is read
- * twice. The first time the rows of each unit are counted, in a table with 8 bytes per unit, which knows a unit by a hash of its
- * label. The second time the rows of units with at most rows_per_unit rows are handed on at once; where a column bounds the points of
- * a unit, those of units that have so few rows that the bound cannot matter. The others, and those of units
- * that did not fit into the table, are kept, and at the end their units are told apart by their whole labels and each row's place
- * is computed. So a collision of hashes costs time and changes nothing.
+ * twice. The first time the rows of each unit are counted, in a table with 8 bytes per unit, which knows a unit by a hash of
+ * its label. The second time the rows of units with at most rows_per_unit rows are handed on at once; where a column bounds
+ * the points of a unit, those of units that have so few rows that the bound cannot matter. The others, and those of units
+ * that did not fit into the table, are kept, and at the end their units are told apart by their whole labels and each row's
+ * place is computed. So a collision of hashes costs time and changes nothing.
  *
  * If the kept rows would need more than their part of the memory, they are chosen in rounds, each of which reads the source
  * again and keeps the rows of some of the units; the rows of a unit that is too large even for that are seen part by part.
  * Nothing is ever written to a file.
  *
- * A source that changes between the two readings cannot break the bound: each row that is handed on is taken off the count of its
- * unit, and one that was not counted is an error. */
+ * A source that changes between the two readings cannot break the bound: each row that is handed on is taken off the count of
+ * its unit, and one that was not counted is an error. */
 #ifndef TMI_ENGINE_CORE_UNITS_H
 #define TMI_ENGINE_CORE_UNITS_H
 
@@ -27,9 +28,9 @@ typedef tamis_status tmi_take_block(void *context, const void *const *columns, s
 /* What choosing rows may take of the memory of an engine (0: of the machine's), in bytes: a quarter. */
 uint64_t tmi_units_memory(uint64_t memory);
 
-/* `expected`: units of the source, or an upper bound such as its rows; 0: unknown. Of `memory`, in bytes, at most half is for the
- * table and the other half, but not more than 64 MB unless points of units are bounded, for kept rows, since few are kept. The layout, of a request with a unit,
- * outlives it. NULL if memory runs out. */
+/* `expected`: units of the source, or an upper bound such as its rows; 0: unknown. Of `memory`, in bytes, at most half is for
+ * the table and the other half, but not more than 64 MB unless points of units are bounded, for kept rows, since few are
+ * kept. The layout, of a request with a unit, outlives it. NULL if memory runs out. */
 typedef struct tmi_units tmi_units;
 tmi_units *tmi_units_new(const tmi_layout *layout, int64_t expected, uint64_t memory);
 void tmi_units_free(tmi_units *units); /* wipes */

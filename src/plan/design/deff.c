@@ -9,7 +9,7 @@ void tmi_read_deff(tmi_reader *reader, const tmi_value *value, tamis_number **de
 
 tmi_family_of tmi_statistic_family(const tmi_plan_statistic *s)
 {
-    switch (s->kind) {
+    switch (s->contrast ? s->contrast->compared[0].kind : s->kind) {
     case TMI_COUNT:
     case TMI_TOTAL:
     case TMI_TABLE:

@@ -130,6 +130,60 @@ static void read_ratio(tmi_reader *reader, const tmi_value *value, void *target)
         tmi_complain(reader, value, "expected two different columns: the ratio of a column to itself is 1");
 }
 
+/* ---- contrasts ---- */
+
+#define NOT_COMPARED "is not compared: a difference is of counts, totals, means, shares and ratios, whose sampling error is known"
+
+bool tmi_read_compared(tmi_reader *reader, const tmi_value *map, tamis_plan *plan, tmi_plan_compared *compared,
+                       const char *example)
+{
+    static const tmi_plan_key keys[] = {
+        {.name = "count", .read = read_count},
+        {.name = "total", .read = read_total},
+        {.name = "mean", .read = read_mean},
+        {.name = "share", .read = read_share_of},
+        {.name = "ratio", .read = read_ratio},
+        {.name = "between", .read = tmi_read_later},
+        {.name = "minus", .read = tmi_read_later},
+        {.name = "by", .read = tmi_read_later},
+        {.name = "weights", .read = tmi_read_later},
+        {.name = "quantile", .not_offered = NOT_COMPARED},
+        {.name = "median", .not_offered = NOT_COMPARED},
+        {.name = "iqr", .not_offered = NOT_COMPARED},
+        {.name = "share_below", .not_offered = NOT_COMPARED},
+        {.name = "poverty", .not_offered = NOT_COMPARED},
+        {.name = "gini", .not_offered = NOT_COMPARED},
+        {.name = "s80s20", .not_offered = NOT_COMPARED},
+        {.name = "variance", .not_offered = NOT_COMPARED},
+        {.name = "table", .not_offered = "write count: units with the groups of the contrast"},
+        {.name = "histogram", .not_offered = "write count: units with the groups of the contrast"},
+        {.name = "where", .not_offered = "both numbers are of the same rows: write where beside the contrast"},
+    };
+    tmi_plan_statistic read = {0};
+    entry e = {.plan = plan, .statistic = &read};
+    const size_t before = reader->count;
+    tmi_read_map(reader, map, keys, sizeof keys / sizeof *keys, example, &e);
+    if (!e.kind && reader->count == before)
+        tmi_complain(reader, map, "expected what is compared: count, total, mean, share or ratio, e.g. %s", example);
+    *compared = (tmi_plan_compared){.kind = read.kind, .column = read.column, .second = read.second};
+    return reader->count == before && !reader->no_memory;
+}
+
+static void read_difference(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    take_kind(reader, value, target, TMI_CONTRAST_DIFFERENCE);
+}
+
+static void read_quotient(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    take_kind(reader, value, target, TMI_CONTRAST_QUOTIENT);
+}
+
+static void read_contrast(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    take_kind(reader, value, target, TMI_CONTRAST_WEIGHTED);
+}
+
 static void read_table(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
@@ -280,7 +334,9 @@ static void read_method(tmi_reader *reader, const tmi_value *value, tmi_plan_sta
 static void read_shrink(tmi_reader *reader, const tmi_value *value, tmi_plan_statistic *s)
 {
     if (!tmi_read_yes_no(reader, value, &s->shrink) || !s->shrink) return;
-    if (s->kind != TMI_MEAN && s->kind != TMI_SHARE && s->kind != TMI_RATIO)
+    if (tmi_is_contrast(s->kind))
+        tmi_complain_key(reader, value, "is not for contrasts: a shrunk number has a bias that a difference would keep");
+    else if (s->kind != TMI_MEAN && s->kind != TMI_SHARE && s->kind != TMI_RATIO)
         tmi_complain_key(reader, value,
                          "is for means, shares and ratios: groups of counts and totals differ in size, and have no mean to be "
                          "shrunk towards");
@@ -310,6 +366,9 @@ static const tmi_plan_key keys[] = {
     {.name = "gini", .read = read_gini},
     {.name = "s80s20", .read = read_s80s20},
     {.name = "variance", .read = read_variance},
+    {.name = "difference", .read = read_difference},
+    {.name = "quotient", .read = read_quotient},
+    {.name = "contrast", .read = read_contrast},
     /* what may stand beside a statistic */
     {.name = "by", .read = tmi_read_later},
     {.name = "budget_share", .read = read_share},
@@ -324,8 +383,11 @@ static const tmi_plan_key keys[] = {
     {.name = "interval", .read = tmi_read_later},
     {.name = "cuts", .read = tmi_read_later},
     /* what tamis does not do */
-    {.name = "regression", .not_offered = "compare means or shares by groups instead, e.g. {mean: income, by: education}"},
-    {.name = "change", .not_offered = "release both waves and add their standard errors"},
+    {.name = "regression",
+     .not_offered = "compare means or shares of groups instead, e.g. {difference: {mean: income, between: {sex: [m, f]}}}"},
+    {.name = "change",
+     .not_offered = "release both waves, subtract, and take the root of the sum of both squared standard errors, which is "
+                    "too large where the same people are in both"},
 };
 
 /* What depends on the kind, or comes after the columns of a table. */
@@ -338,6 +400,7 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
     if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
     if (!e->kind) return;
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
+    if (tmi_is_contrast(s->kind)) tmi_read_contrast(reader, e->kind, e->plan, s);
     if (shrink) read_shrink(reader, shrink, s);
     if (tmi_is_of_distribution(s->kind)) {
         tmi_read_distribution(reader, value, e->kind, e->plan, s);
@@ -362,7 +425,7 @@ static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_pla
     if (!e.kind && reader->count == before) {
         tmi_complain(reader, value,
                      "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile, median, "
-                     "share_below, poverty, gini or s80s20, e.g. %s",
+                     "share_below, poverty, gini, s80s20, difference, quotient or contrast, e.g. %s",
                      example);
     }
     bool shared = statistic->share || tmi_number_ratio(&statistic->share, 1, 1, NULL) == TAMIS_OK;
@@ -378,11 +441,23 @@ static bool is_same_method(const tmi_plan_statistic *a, const tmi_plan_statistic
     return a->method == b->method || (a->method && b->method && strcmp(a->method, b->method) == 0);
 }
 
+static bool are_same_contrasts(const tmi_plan_contrast *a, const tmi_plan_contrast *b)
+{
+    if (!a || !b) return a == b;
+    bool same = a->across == b->across && a->compared_count == b->compared_count && a->term_count == b->term_count;
+    for (size_t i = 0; same && i < a->compared_count; i++)
+        same = a->compared[i].kind == b->compared[i].kind && a->compared[i].column == b->compared[i].column &&
+               a->compared[i].second == b->compared[i].second;
+    for (size_t i = 0; same && i < a->term_count; i++)
+        same = a->terms[i].code == b->terms[i].code && tmi_number_compare(a->terms[i].weight, b->terms[i].weight) == 0;
+    return same;
+}
+
 /* The same number of the same groups, in whatever order they are listed. */
 static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
     if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where || !is_same_method(a, b) ||
-        a->by_count != b->by_count || a->at_count != b->at_count)
+        a->by_count != b->by_count || a->at_count != b->at_count || !are_same_contrasts(a->contrast, b->contrast))
         return false;
     for (size_t i = 0; i < a->at_count; i++)
         if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;
@@ -439,4 +514,6 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_value *value, void *targe
     tmi_choose_quantile_methods(reader, plan);
     complain_same(reader, value, plan); /* with the methods that were taken: what is read from JSON names them */
     if (reader->count == 0 && !reader->no_memory) tmi_make_curves(reader, value, plan);
+    plan->compared_first = plan->statistic_count;
+    if (reader->count == 0 && !reader->no_memory) tmi_make_compared(reader, value, plan);
 }

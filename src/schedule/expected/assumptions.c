@@ -130,7 +130,7 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const bool about = t->column == c || t->second == c, certain = s->plan->design.kind->takes_all;
-    const bool of_curve = i >= s->plan->asked_count; /* a share of a distribution function */
+    const bool of_curve = tmi_is_of_curve(s->plan, i); /* a share of a distribution function */
     if (s->workload.maps[i].known) return false;
     switch (k) {
     case MEANS: return about && !c->typical;

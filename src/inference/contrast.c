@@ -1,0 +1,125 @@
+#include "inference/contrast.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "inference/error_term.h"
+#include "inference/range.h"
+#include "measure/controls.h"
+#include "num/law/noise.h"
+#include "num/number.h"
+
+void tmi_contrast_sums_clear(tmi_contrast_sums *z)
+{
+    tmi_statistic_sums_clear(&z->of[0]);
+    tmi_statistic_sums_clear(&z->of[1]);
+    tmi_free(z->terms);
+    *z = (tmi_contrast_sums){0};
+}
+
+tamis_status tmi_contrast_sums_make(tmi_contrast_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
+{
+    const tmi_plan_contrast *c = r->schedule->plan->statistics[i].contrast;
+    tamis_status status = TAMIS_OK;
+    *z = (tmi_contrast_sums){.inference = r, .statistic = i, .term_count = c->term_count};
+    z->terms = tmi_alloc(c->term_count, sizeof *z->terms);
+    if (!z->terms) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < c->compared_count; k++)
+        if (!r->schedule->workload.maps[c->compared[k].statistic].known)
+            TMI_TRY(tmi_statistic_sums_make(&z->of[k], r, c->compared[k].statistic, err));
+
+done:
+    if (status != TAMIS_OK) tmi_contrast_sums_clear(z);
+    return status;
+}
+
+static bool is_ratio(const tmi_contrast_term *t) { return t->form.y < TMI_MOMENTS; }
+
+void tmi_contrast_take_group(tmi_contrast_sums *z, size_t group)
+{
+    const tmi_schedule *s = z->inference->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[z->statistic];
+    const tmi_plan_contrast *c = t->contrast;
+    for (size_t k = 0; k < c->term_count; k++) {
+        const tmi_statistic_sums *of = &z->of[c->terms[k].compared];
+        tmi_contrast_term *term = &z->terms[k];
+        *term = (tmi_contrast_term){.statistic = tmi_term_statistic(c, k),
+                                    .cell = tmi_term_cell(s->plan, t, k, group),
+                                    .weight = tmi_number_nearest(c->terms[k].weight)};
+        const tmi_plan_statistic *own = &s->plan->statistics[term->statistic];
+        term->form = tmi_form_moments_of(own);
+        if (of->count == 0) { /* a count that the design fixes */
+            const tmi_result place = {.statistic = term->statistic, .cell = term->cell};
+            term->value = tmi_units_at_most(s, &place);
+            continue;
+        }
+        term->sums = &of->groups[term->cell];
+        term->ratio = tmi_ratio_at(own, term->sums);
+        term->value = is_ratio(term) ? term->ratio : term->sums->value[term->form.x];
+    }
+    if (t->kind == TMI_CONTRAST_QUOTIENT) {
+        const double below = z->terms[1].value;
+        z->terms[0].weight = below > 0 ? 1 / below : 0;
+        z->terms[1].weight = below > 0 ? -z->terms[0].value / (below * below) : 0;
+    }
+    for (size_t k = 0; k < c->term_count; k++) {
+        tmi_contrast_term *term = &z->terms[k];
+        const double B = term->sums && is_ratio(term) ? term->sums->value[term->form.y] : 1;
+        term->factor = term->sums && B > 0 ? term->weight / B : 0;
+    }
+}
+
+/* ---- how numbers of the same rows vary together ---- */
+
+bool tmi_contrast_is_related(const tmi_contrast_sums *z)
+{
+    const tmi_plan_contrast *c = z->inference->schedule->plan->statistics[z->statistic].contrast;
+    const bool means = c->compared[0].kind != TMI_RATIO && c->compared[1].kind != TMI_RATIO;
+    return means && tmi_relation_of(c->compared[0].column, c->compared[1].column) != TMI_UNRELATED;
+}
+
+double tmi_contrast_product(const tmi_contrast_sums *z, const double *first, const double *second)
+{
+    const tmi_contrast_term *a = &z->terms[0], *b = &z->terms[1];
+    const tmi_plan_contrast *c = z->inference->schedule->plan->statistics[z->statistic].contrast;
+    const tmi_relation relation = tmi_relation_of(c->compared[0].column, c->compared[1].column);
+    if (!tmi_contrast_is_related(z)) return NAN;
+    const double x = first[TMI_OF_X], y = second[TMI_OF_X], n = first[TMI_OF_ROWS],
+                 both = relation == TMI_EXCLUDED ? 0
+                        : relation == TMI_WITHIN ? x
+                                                 : y;
+    return is_ratio(a) ? both - b->ratio * x - a->ratio * y + a->ratio * b->ratio * n : both;
+}
+
+#define LEAST_LEFT 0.05 /* of the sum of both variances: correlations above 0.95 are not believed */
+
+double tmi_contrast_simple_variance(const tmi_contrast_sums *z)
+{
+    const tmi_schedule *s = z->inference->schedule;
+    double sum = 0;
+    for (size_t k = 0; k < z->term_count; k++) {
+        const tmi_contrast_term *t = &z->terms[k];
+        if (t->factor != 0) sum += t->factor * t->factor * tmi_simple_variance(t->sums, s, t->statistic, t->ratio);
+    }
+    if (s->plan->statistics[z->statistic].contrast->across || !z->terms[0].sums || !z->terms[1].sums) return sum;
+    const double product = tmi_contrast_product(z, z->terms[0].sums->value, z->terms[1].sums->value);
+    if (isnan(product)) return sum;
+    return fmax(sum + 2 * z->terms[0].factor * z->terms[1].factor * tmi_mean_weight(s) * product, LEAST_LEFT * sum);
+}
+
+/* The noise of f (x - r y) of one number. */
+static double noise_of(const tmi_contrast_term *t)
+{
+    double factors[TMI_MOMENTS] = {0};
+    if (t->factor == 0) return 0;
+    factors[t->form.x] = t->factor;
+    if (is_ratio(t)) factors[t->form.y] -= t->factor * t->ratio;
+    return tmi_sums_noise(t->sums, factors);
+}
+
+double tmi_contrast_rough_noise(const tmi_contrast_sums *z)
+{
+    double sum = 0;
+    for (size_t k = 0; k < z->term_count; k++) sum += noise_of(&z->terms[k]);
+    return sum;
+}

@@ -1,0 +1,81 @@
+/* The noise of a contrast, integer by integer: all numbers of a group are read from the same tables at once. */
+#include "inference/contrast_noise.h"
+
+#include "base/memory.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
+#include "num/number.h"
+
+static bool has_stratum(const tmi_schedule *s, const tmi_contrast_term *t, size_t stratum)
+{
+    return !s->workload.separate_strata || tmi_group_has_stratum(s, t->statistic, t->cell, stratum);
+}
+
+/* Adds the noise in one stratum's tables, or in all. Reads of different domains are never together: all numbers have the same
+ * condition. */
+static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_contrast_sums *z, size_t stratum, double weight,
+                                tamis_error *err)
+{
+    const tmi_schedule *s = z->inference->schedule;
+    tmi_moment_sum *sums = tmi_alloc(z->term_count, sizeof *sums);
+    tmi_read *reads = tmi_alloc(z->term_count, sizeof *reads);
+    size_t count = 0;
+    tamis_status status = TAMIS_OK;
+    if (!sums || !reads) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < z->term_count; k++) {
+        const tmi_contrast_term *t = &z->terms[k];
+        double of[TMI_MOMENTS] = {0};
+        if (t->factor == 0 || !has_stratum(s, t, stratum)) continue;
+        of[t->form.x] = t->factor;
+        if (t->form.y < TMI_MOMENTS) of[t->form.y] -= t->factor * t->ratio;
+        TMI_TRY(tmi_moment_sum_make(&sums[count], &s->workload, tmi_weighting_of(s, t->statistic), t->statistic, t->cell, stratum,
+                                    of, NULL, err));
+        reads[count] = (tmi_read){&sums[count].combination, TMI_CONTRAST_NOISE};
+        count++;
+    }
+    TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
+
+done:
+    for (size_t k = 0; sums && k < count; k++) tmi_moment_sum_clear(&sums[k]);
+    tmi_free(sums);
+    tmi_free(reads);
+    return status;
+}
+
+/* Whether what is read of a stratum is the same in all of them but for its weight. */
+static bool strata_are_alike(const tmi_contrast_sums *z)
+{
+    const tmi_schedule *s = z->inference->schedule;
+    for (size_t k = 0; k < z->term_count; k++)
+        if (tmi_has_ranges_by_stratum(&s->plan->statistics[z->terms[k].statistic]) || tmi_is_in_strata(s, z->terms[k].statistic))
+            return false;
+    return true;
+}
+
+tamis_status tmi_contrast_noise_make(tmi_moment_parts *parts, const tmi_contrast_sums *z, tamis_error *err)
+{
+    const tmi_schedule *s = z->inference->schedule;
+    const bool unweighed = tmi_main_weighting(s) == TMI_UNWEIGHTED, alike = strata_are_alike(z);
+    size_t first = 0;
+    tamis_status status = TAMIS_OK;
+    *parts = (tmi_moment_parts){.gaussian = s->gaussian};
+    for (size_t h = 0; h < (s->workload.separate_strata ? s->sampling.strata : 1); h++) {
+        const double weight = unweighed ? tmi_number_nearest(s->sampling.weight[h]) : 1;
+        if (h > 0 && alike) { /* copies of the first stratum's */
+            const double ratio = weight / tmi_number_nearest(s->sampling.weight[0]);
+            for (size_t k = 0; k < first; k++) {
+                if (!tmi_grow(&parts->list, &parts->room, parts->count, sizeof *parts->list)) TMI_TRY(tmi_fail_memory(err));
+                tmi_moment_part part = parts->list[k];
+                part.factor[TMI_CONTRAST_NOISE] *= ratio;
+                parts->list[parts->count++] = part;
+            }
+            continue;
+        }
+        TMI_TRY(add_stratum(parts, z, h, weight, err));
+        if (h == 0) first = parts->count;
+    }
+
+done:
+    if (status != TAMIS_OK) tmi_moment_parts_clear(parts);
+    return status;
+}

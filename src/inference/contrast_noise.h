@@ -1,0 +1,11 @@
+#ifndef TMI_INFERENCE_CONTRAST_NOISE_H
+#define TMI_INFERENCE_CONTRAST_NOISE_H
+
+#include "inference/contrast.h"
+
+#define TMI_CONTRAST_NOISE TMI_OF_X /* the moment whose factors are those of the contrast */
+
+/* Gives the noise of the group that was taken. Errors: SYSTEM. */
+tamis_status tmi_contrast_noise_make(tmi_moment_parts *parts, const tmi_contrast_sums *sums, tamis_error *err);
+
+#endif

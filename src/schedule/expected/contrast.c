@@ -1,0 +1,80 @@
+#include "schedule/expected/contrast.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "measure/contributions.h"
+#include "schedule/result.h"
+#include "schedule/standard_errors.h"
+
+#define GUESSED 0.25 /* a share of which nothing is said */
+
+/* The correlation of the sampling errors of two statistics of the same rows. Two shares of one column exclude each other, or one
+ * contains the other. Of other columns nothing is known: own squares and public design effects then take the largest error that
+ * both can have together, and a measured one is its own. */
+static double correlation(const tmi_schedule *s, size_t i, const tmi_expected_group *a, const tmi_expected_group *b)
+{
+    const tmi_plan_compared *c = s->plan->statistics[i].contrast->compared;
+    const tmi_relation relation = tmi_relation_of(c[0].column, c[1].column);
+    const bool shares = c[0].kind == TMI_SHARE || c[0].kind == TMI_MEAN;
+    const double p = shares && a->expected > 0 ? fmin(a->expected, 0.99) : GUESSED,
+                 q = shares && b->expected > 0 ? fmin(b->expected, 0.99) : GUESSED, low = fmin(p, q), high = fmax(p, q);
+    if (relation == TMI_EXCLUDED) return -fmin(sqrt(p * q / ((1 - p) * (1 - q))), 1);
+    if (relation == TMI_WITHIN || relation == TMI_AROUND) return sqrt(low * (1 - high) / ((1 - low) * high));
+    return tmi_has_own_errors(s, i) ? 0 : -1;
+}
+
+static const tmi_expected_group *group_of(const tmi_expected_statistic *list, const tmi_schedule *s, size_t i, size_t term,
+                                          size_t group)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_expected_statistic *of = &list[tmi_term_statistic(t->contrast, term)];
+    return &of->groups[of->count > 1 ? tmi_term_cell(s->plan, t, term, group) : 0];
+}
+
+static tmi_expected_group expected_of(const tmi_expected_statistic *list, const tmi_schedule *s, size_t i, size_t group)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_plan_contrast *c = t->contrast;
+    tmi_expected_group found = {.expected = TMI_NULL, .units = INFINITY};
+    double noise = 0, sampling = 0, sum = 0;
+    for (size_t k = 0; k < c->term_count; k++) {
+        const tmi_expected_group *own = group_of(list, s, i, k, group);
+        const double f = tmi_expected_weight(s, i, k);
+        noise += f * f * own->noise_sd * own->noise_sd;
+        sampling += f * f * own->sampling_sd * own->sampling_sd;
+        sum += fabs(f) * own->sampling_sd;
+        found.range += fabs(f) * own->range;
+        found.limit += fabs(f) * own->limit;
+        if (own->units > 0) found.units = fmin(found.units, own->units);
+    }
+    if (!c->across) {
+        const tmi_expected_group *a = group_of(list, s, i, 0, group), *b = group_of(list, s, i, 1, group);
+        sampling -= 2 * correlation(s, i, a, b) * a->sampling_sd * b->sampling_sd; /* their weights are 1 and -1 */
+    } else if (tmi_variance_source_for(s, i) == TMI_MEASURED_ERRORS && !tmi_has_own_errors(s, i)) {
+        sampling = sum * sum;
+    }
+    if (t->kind == TMI_CONTRAST_QUOTIENT) {
+        found.expected = 1;
+        found.limit = INFINITY;
+    }
+    if (!isfinite(found.units)) found.units = 0;
+    found.noise_sd = sqrt(noise);
+    found.sampling_sd = sqrt(fmax(sampling, 0));
+    const tmi_typical_group o = {.sampling_sd = found.sampling_sd};
+    if (tmi_has_own_errors(s, i)) found.error = tmi_expected_error(s, i, &o, noise);
+    return found;
+}
+
+tamis_status tmi_expected_contrast(tmi_expected_statistic *list, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    bool differ = false;
+    for (size_t k = 0; k < t->contrast->compared_count; k++)
+        differ = differ || list[t->contrast->compared[k].statistic].count > 1;
+    list[i].count = differ ? (size_t)tmi_statistic_cells(t) : 1;
+    list[i].groups = tmi_alloc(list[i].count, sizeof *list[i].groups);
+    if (!list[i].groups) return tmi_fail_memory(err);
+    for (size_t g = 0; g < list[i].count; g++) list[i].groups[g] = expected_of(list, s, i, g);
+    return TAMIS_OK;
+}
