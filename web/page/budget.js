@@ -174,7 +174,7 @@ export function build(app) {
 
   function update() {
     form.update();
-    const p = app.preview, privacy = app.tree?.privacy ?? {}, unit = privacy.unit && privacy.unit !== 'FILL_IN' ? privacy.unit : 'person';
+    const p = app.draft?.ok ? app.preview : null, privacy = app.tree?.privacy ?? {}, unit = privacy.unit && privacy.unit !== 'FILL_IN' ? privacy.unit : 'person';
     const rho = privacy.rho !== undefined;
     put(legend, `Privacy loss of a sampled ${unit}`);
     put(loss.querySelector('label'), rho ? 'rho' : 'epsilon');
