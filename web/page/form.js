@@ -54,13 +54,16 @@ export class Form {
         options(choices, list.map(v => ({value: v, label: v})));
       }
       const errors = app.readable ? app.errorsAt(path()) : [];
-      const empty = of.need && app.open && text === '' && !errors.some(e => !isMissing(e));
+      /* a range by stratum, for instance: it is changed in the text of the plan */
+      const nested = value !== null && typeof value === 'object' && !of.read;
+      if (kind === 'text' || kind === 'number') input.placeholder = nested ? 'see the plan' : of.placeholder ?? '';
+      const empty = of.need && app.open && text === '' && !nested && !errors.some(e => !isMissing(e));
       put(wrong, empty ? 'to fill in' : errors.map(e => short(e)).join(' '));
       input.setAttribute('aria-invalid', errors.length ? 'true' : 'false');
       const by = [help, errors.length ? error : null].filter(Boolean).join(' ');
       if (by) input.setAttribute('aria-describedby', by);
       else input.removeAttribute('aria-describedby');
-      input.disabled = !app.readable;
+      input.disabled = !app.readable || nested;
     });
     return node;
   }
