@@ -19,10 +19,12 @@ check:
 
 test:
 	@scripts/setup test
+	@scripts/setup spark
 	@$(PYTHON) scripts/test
 
 test-long:
 	@scripts/setup test
+	@scripts/setup spark
 	@$(PYTHON) scripts/test --long
 
 mutants: all
@@ -48,6 +50,7 @@ tidy: all
 
 bench: all
 	@scripts/setup bench
+	@scripts/setup spark
 	@$(PYTHON) bench/run
 
 install:

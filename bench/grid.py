@@ -86,6 +86,11 @@ def designs(rows, areas, homes, sizes):
         "households-two-stage": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 10}}}}\n"
                                  f"  max_weight: {math.ceil(len(areas) / 70 * largest_homes / 10)}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
         "households-weights": (f"  weights: {{strata: state, population: {total}}}\n  weight: w\n  max_weight: 9\n  typical: {{sample: 700, {rows_typical}}}\n", [], homes_drawn),
+        "households-bounded": (f"  weights: {{strata: state, population: {total}}}\n  weight: w\n  max_weight: 9\n  max_unit_weight: 40\n"
+                               f"  typical: {{sample: 700, {rows_typical}}}\n", [], homes_drawn),
+        "households-two-stage-bounded": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 10}}}}\n"
+                                         f"  weight: w\n  max_weight: {math.ceil(len(areas) / 70 * largest_homes / 10)}\n  max_unit_weight: "
+                                         f"{math.ceil(4.5 * len(homes) / 700)}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
         "srs": (f"  srs: {{population: {total}, sample: 1500}}\n", [], None),
         "strata": (f"  stratified:\n    by: state\n    within: srs\n    strata:\n{strata}\n", [], None),
         "pps": (f"  pps: {{method: systematic_random, probability: inclusion_probability, sample: 1500, population: {total}}}\n  max_weight: 20\n", ["--size", "size"], None),

@@ -220,9 +220,12 @@ tamis_engine cli_engine(const cli_call *call);
 /* Remarks that DuckDB is missing, if that is why another engine reads the rows of a plan. */
 void cli_remark_engine(const cli_call *call, const tamis_plan *plan);
 
+/* Prints a release that is made and in its folder. Gives the exit code. */
+typedef int cli_tell_release(const cli_call *call, const tamis_release *release, const char *folder);
+
 /* Releases the plan at `path` into `folder` (NULL: the plan's name and -release) and prints the result. Takes --engine
- * and --again from the call if the command has them. `ledger`: NULL: the plan's. */
-int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger);
+ * and --again from the call if the command has them. `ledger`: NULL: the plan's. `tell`: NULL: as `tamis release` does. */
+int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger, cli_tell_release *tell);
 
 /* ---- help, manual, completion ---- */
 

@@ -54,7 +54,7 @@ void cli_remark_engine(const cli_call *call, const tamis_plan *plan)
                          "setup` fetches DuckDB)");
 }
 
-int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger)
+int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger, cli_tell_release *tell)
 {
     tamis_error err = {0};
     tamis_plan *plan = NULL;
@@ -67,7 +67,8 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
                                      .ledger = ledger,
                                      .repeat = cli_value(call, "again") ? TAMIS_REPEAT_PAID : TAMIS_REPEAT_IF_SAME_VERSION,
                                      .new_account = cli_value(call, "new-account"),
-                                     .sign = cli_value(call, "sign")};
+                                     .sign = cli_value(call, "sign"),
+                                     .allow_command = cli_value(call, "allow-command") != NULL};
 
     int code = cli_resources(&options.threads, &options.memory, call);
     if (code == 0 && folder) code = cli_check_new(call, folder, "release", "folder");
@@ -87,14 +88,14 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
         cli_progress_end(&progress);
     }
     if (status != TAMIS_OK) code = cli_failed(&err, path);
-    else if (code == TAMIS_OK) code = tell_result(call, release, folder);
+    else if (code == TAMIS_OK) code = (tell ? tell : tell_result)(call, release, folder);
     tamis_free(usual_folder);
     tamis_release_free(release);
     tamis_plan_free(plan);
     return code;
 }
 
-static int run(const cli_call *call) { return cli_release(call, call->operands[0], cli_value(call, "out"), NULL); }
+static int run(const cli_call *call) { return cli_release(call, call->operands[0], cli_value(call, "out"), NULL, NULL); }
 
 const cli_command cli_command_release = {
     .name = "release",
@@ -117,17 +118,20 @@ const cli_command cli_command_release = {
         "of the same plan takes over the charge and pays nothing; or `tamis ledger void` returns it.\n\n" CLI_ABOUT_PLANS,
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true,
                   .help = "the plan: what to release, and how it is protected; -: standard input"}},
-    .options = {{"out", "DIR", .files = CLI_FOLDERS,
-                 .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
-                {"again", .help = "pay for fresh noise although the same release was made before"},
-                {"new-account", "REASON",
-                 .help = "open an account for this survey although another account in the ledger has the same source; the reason "
-                         "is recorded in the ledger and in the certificate"},
-                {"sign", "NAME.key", .files = CLI_ANY_FILES,
-                 .help = "sign the certificate with this secret key ('tamis key create'), in certificate.sig"},
-                CLI_LEDGER_OPTION,
-                CLI_ENGINE_OPTION,
-                CLI_RESOURCE_OPTIONS},
+    .options =
+        {{"out", "DIR", .files = CLI_FOLDERS,
+          .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
+         {"again", .help = "pay for fresh noise although the same release was made before"},
+         {"new-account", "REASON",
+          .help = "open an account for this survey although another account in the ledger has the same source; the reason "
+                  "is recorded in the ledger and in the certificate"},
+         {"sign", "NAME.key", .files = CLI_ANY_FILES,
+          .help = "sign the certificate with this secret key ('tamis key create'), in certificate.sig"},
+         {"allow-command",
+          .help = "run the program that the plan names under `source: {command: ...}`, with your rights; refused otherwise"},
+         CLI_LEDGER_OPTION,
+         CLI_ENGINE_OPTION,
+         CLI_RESOURCE_OPTIONS},
     .examples = {{"tamis release plan.yaml", "write the folder plan-release"},
                  {"tamis release plan.yaml --out june --json", "for a program; write the folder june"},
                  {"tamis key create agency && tamis release plan.yaml --sign agency.key", "and sign it"}},

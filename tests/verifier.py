@@ -16,7 +16,7 @@ import re
 import sys
 from decimal import Decimal, getcontext
 from fractions import Fraction
-from math import erfc, exp, sqrt
+from math import erfc, exp, floor, sqrt
 
 from ed25519 import ed25519
 from verifier_account import Account
@@ -178,6 +178,9 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
                 bounds.append(1 / min(Fraction(f["smallest"]) for f in self.frame["strata"]))
             most = self.moved(min(bounds)) if bounds else 0
             self.check(most - step < s["largest_point"] * step <= most, "sampling.largest_point")
+            unit = floor(Fraction(design["max_unit_weight"]) / step) if "max_unit_weight" in design else None
+            bounds_unit = unit is not None and unit < self.rows_per_unit() * s["largest_point"]
+            self.check(s.get("largest_sum_of_unit") == (unit if bounds_unit else None), "sampling.largest_sum_of_unit")
             return
         sizes = [self.first_stage(z) for _, z in self.strata]
         first = [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) for z in sizes]
@@ -384,10 +387,19 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
         self.check(true - DUST <= eps <= true * (1 + Decimal("1e-6")) + Decimal("1e-9"), "amplification.epsilon")
         self.check(delta == at, "amplification.delta")
 
+    def engine(self):
+        """What an engine that was asked in SQL says of itself: nothing follows from it but that the plan names the same table."""
+        told, source = self.c.get("engine"), self.c["plan"]["source"]
+        if told is not None:
+            self.check(set(told) == {"dialect", "experimental", "version", "table", "rows_version", "statements"}
+                       and re.fullmatch("[0-9a-f]{64}", told["statements"]) is not None, "engine")
+            self.check("dialect" not in source or (told["dialect"], told["table"]) == (source["dialect"], source["table"]), "engine")
+
     def run(self):
         self.file()
         if self.problems:  # what was changed proves nothing
             return self.problems
+        self.engine()
         self.design()
         self.sampling()
         self.composition()

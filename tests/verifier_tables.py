@@ -175,6 +175,15 @@ class Tables:
     def rows_per_unit(self):
         return int(self.c["plan"]["privacy"].get("rows_per_unit", 1))
 
+    def rows_of_unit(self, m):
+        """What a unit adds at most, in rows of the largest weight W. Weights of at most W that add up to M have squares w (w - c) that
+        add up to M (W - c) at most."""
+        s, by = self.c["sampling"], m["weighed_by"]
+        if "largest_sum_of_unit" not in s or by in ("none", "contribution"):
+            return Fraction(self.rows_per_unit())
+        most = s["largest_point" if by in ("weight", "spread") else "largest_point_in_totals"]
+        return min(Fraction(self.rows_per_unit()), Fraction(s["largest_sum_of_unit"], most))
+
     # ---- what a row adds, and a record changes ----
 
     def weight(self, m, h):
@@ -211,11 +220,11 @@ class Tables:
         In a full table it leaves numbers that add up to `own` and enters numbers that do; under L2 these are worst in one place each. A number by itself has one place. Two records whose t differ by d > 0 differ in
         t(1-t) by at most d (1-d), together d (2-d) <= 1; and from a record that adds nothing t + t(1-t) = 1 - (1-t)^2 in RAW, and
         |t - 1/2| + t(1-t) + 1/2 <= 1 in CENTRED. Both are convex in the two weights, so 0 and the largest are worst."""
-        K, s = self.rows_per_unit(), self.c["sampling"]
+        K, s = self.rows_of_unit(m), self.c["sampling"]
         full = m["form"] == "full"
         steps = 1 if full or (m["form"] == "raw" and axes[0].degree == 1) else 2
         rounding = self.rounding(m, axes)
-        own = K * (Fraction(steps * most, 2 ** m["shift"]) + (1 if full else 2) * rounding)
+        own = K * Fraction(steps * most, 2 ** m["shift"]) + self.rows_per_unit() * (1 if full else 2) * rounding
         moved = Fraction(0)
         if self.protected and m["weighed_by"] != "none":  # a record may move the weights of all others
             self.check(s["weights"] is not None and self.rows_are_bounded(), "measurements", "no bound is known with protected weights")
@@ -283,7 +292,7 @@ class Tables:
         self.check(self.measured() and m["form"] == "full", field, "no sampling errors are measured here")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
         if m["weighed_by"] == "squares":  # in its place, a record is rounded before and after: l1 has two of its places, once each
-            own = self.rows_per_unit() * (Fraction(self.row_at_most(m, axes), 2 ** m["shift"]) + self.rounding(m, axes))
+            own = self.rows_of_unit(m) * Fraction(self.row_at_most(m, axes), 2 ** m["shift"]) + self.rows_per_unit() * self.rounding(m, axes)
             within = l1 - own + self.rows_per_unit() * self.rounding(m, axes)
             self.check(m["moves_within"] == ceil(within), field + ".moves_within")
         self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")

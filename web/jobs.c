@@ -346,6 +346,8 @@ int web_jobs_end(web_server *server)
     pthread_join(job->thread, NULL);
     job->joined = true;
     if (!running || job->status == TAMIS_OK) return TAMIS_OK;
+    for (char *c = job->err.message; *c; c++) /* it may quote a plan: what a terminal would obey is not sent there */
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = *c == '\n' ? '\n' : '?';
     fprintf(stderr, "tamis: %s\n", job->err.message);
     return TAMIS_SYSTEM;
 }

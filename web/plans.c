@@ -222,6 +222,8 @@ static char *change(web_request *r, const char *text, const json_t *wanted)
     return changed;
 }
 
+#define CHANGES 1000
+
 void web_route_set(web_request *r)
 {
     const char *file, *text;
@@ -230,8 +232,8 @@ void web_route_set(web_request *r)
     const json_t *changes = json_object_get(r->in, "changes");
     char *now = NULL, *json = NULL;
     if (!web_plan_text(r, &file, &text)) return;
-    if (!json_is_array(changes)) {
-        web_refuse(r, WEB_WRONG, "request", "changes: expected a list");
+    if (!json_is_array(changes) || json_array_size(changes) > CHANGES) {
+        web_refuse(r, WEB_WRONG, "request", "changes: expected a list of at most %d", CHANGES);
         return;
     }
     for (size_t i = 0; i < json_array_size(changes); i++) {

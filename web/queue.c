@@ -4,8 +4,11 @@
  * one that waits is answered 409 at once, one that is being worked on is ended by its watch. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "server.h"
+
+#define END_SECONDS 3
 
 /* From here on the request belongs to the thread of libmicrohttpd, which may free it at once. */
 static void answered(web_request *r) { MHD_resume_connection(r->connection); }
@@ -94,15 +97,19 @@ void web_queue_add(web_queue *queue, web_request *r)
     }
 }
 
-void web_queue_end(web_queue *queue)
+bool web_queue_end(web_queue *queue)
 {
-    if (!queue->started) return;
+    struct timespec until;
+    if (!queue->started) return true;
     pthread_mutex_lock(&queue->lock);
     queue->ending = true;
     pthread_cond_broadcast(&queue->came);
     pthread_mutex_unlock(&queue->lock);
-    pthread_join(queue->thread, NULL);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += END_SECONDS;
+    if (pthread_timedjoin_np(queue->thread, NULL, &until) != 0) return false;
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->came);
     queue->started = false;
+    return true;
 }

@@ -22,7 +22,9 @@
 #define IDLE_SECONDS 10   /* between two requests of a connection, and between two pieces of one */
 #define END_AFTER (8 * 3600.0)
 #define SEND_SECONDS 60.0
-#define LAST_WORDS 1 /* seconds for which a page can still ask what became of a release */
+#define LINK_SECONDS 60.0 /* for a browser to start */
+#define REFUSALS 100      /* in the log */
+#define LAST_WORDS 1      /* seconds for which a page can still ask what became of a release */
 #define HEAD_BYTES ((size_t)64 << 10)
 #define LONGEST_WAIT 250000000L /* nanoseconds between two looks at slow clients */
 
@@ -301,6 +303,11 @@ static void log_request(const web_request *r)
     char text[16] = "";
     const time_t wall = time(NULL);
     if (r->server->options->quiet || (!r->route && r->status < MHD_HTTP_BAD_REQUEST)) return;
+    if (!r->route) { /* a page that asks without end would fill the terminal */
+        const int count = atomic_fetch_add(&r->server->refusals, 1);
+        if (count == REFUSALS) fprintf(stderr, "tamis: further refusals are not logged\n");
+        if (count >= REFUSALS) return;
+    }
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (localtime_r(&wall, &clock)) strftime(text, sizeof text, "%H:%M:%S", &clock);
     const double ms = (double)(now.tv_sec - r->began.tv_sec) * 1e3 + (double)(now.tv_nsec - r->began.tv_nsec) * 1e-6;
@@ -436,12 +443,17 @@ static void open_browser(const web_server *server, char path[PATH_MAX])
     posix_spawn_file_actions_destroy(&quiet);
 }
 
-static void wait_for_end(web_server *server, const sigset_t *signals)
+static void wait_for_end(web_server *server, const sigset_t *signals, char *link)
 {
+    const double begun = web_now();
     const struct timespec pause = {.tv_nsec = LONGEST_WAIT};
     while (!atomic_load(&server->ending)) {
         if (sigtimedwait(signals, NULL, &pause) > 0) atomic_store(&server->ending, true);
         cut_off_slow_ones(server);
+        if (*link && web_now() - begun > LINK_SECONDS) {
+            unlink(link);
+            *link = '\0';
+        }
         if (web_now() - atomic_load(&server->last) > END_AFTER) {
             fprintf(stderr, "tamis: nobody has asked for 8 hours: the page ends\n");
             atomic_store(&server->ending, true);
@@ -481,7 +493,7 @@ static int serve(web_server *server)
     }
     put_address(server);
     if (server->options->open) open_browser(server, link);
-    wait_for_end(server, &signals);
+    wait_for_end(server, &signals, link);
     if (atomic_load(&server->wrong_tokens) >= 20) fprintf(stderr, "tamis: 20 requests had a wrong token: the page ends\n");
     if (*link) unlink(link);
     return TAMIS_OK;
@@ -502,7 +514,10 @@ int web_serve(const web_options *options)
     if (listening != MHD_INVALID_SOCKET) close(listening);
     const int released = web_jobs_end(server);
     if (released != TAMIS_OK) sleep(LAST_WORDS);
-    for (size_t i = 0; i < WEB_QUEUES; i++) web_queue_end(&server->queues[i]);
+    if (code == TAMIS_OK) code = released;
+    bool ended = true;
+    for (size_t i = 0; i < WEB_QUEUES; i++) ended &= web_queue_end(&server->queues[i]);
+    if (!ended) _exit(code); /* nothing is lost: what is charged and published is durable step by step */
     if (server->daemon) MHD_stop_daemon(server->daemon);
     web_jobs_free(server);
     web_tickets_free(server);
@@ -511,5 +526,5 @@ int web_serve(const web_options *options)
     pthread_mutex_destroy(&server->lock);
     explicit_bzero(server->token, sizeof server->token);
     free(server);
-    return code != TAMIS_OK ? code : released;
+    return code;
 }

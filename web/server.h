@@ -1,8 +1,8 @@
 /* What the files of this room share.
  *
  * Threads. libmicrohttpd has one, which reads requests and passes the gate. A request that may be answered is suspended, put
- * into one of three queues and answered by the queue's own thread, so that no answer waits for a longer kind of work: quick ones,
- * previews, and errands (ledgers, headers, verification). A release has a thread of its own. The first thread of the process
+ * into one of four queues and answered by the queue's own thread, so that no answer waits for a longer kind of work: quick ones,
+ * previews, headers of data, and errands (ledgers, verification). A release has a thread of its own. The first thread of the process
  * waits for signals and watches slow clients.                                                                       */
 #ifndef WEB_SERVER_H
 #define WEB_SERVER_H
@@ -50,7 +50,8 @@ void web_put_hash(char hash[WEB_HASH], const void *bytes, size_t length);
 
 /* ---- requests ---- */
 
-typedef enum web_place { WEB_QUICK, WEB_WORKER, WEB_ERRAND, WEB_QUEUES } web_place;
+/* WEB_HEADER: a database that does not answer keeps no ledger waiting. */
+typedef enum web_place { WEB_QUICK, WEB_WORKER, WEB_ERRAND, WEB_HEADER, WEB_QUEUES } web_place;
 
 typedef struct web_route {
     const char *name;
@@ -111,7 +112,8 @@ typedef struct web_queue {
 
 bool web_queue_start(web_queue *queue);
 void web_queue_add(web_queue *queue, web_request *r); /* which is suspended, and is resumed when it is answered */
-void web_queue_end(web_queue *queue);
+/* False if its thread is in the middle of something that cannot be ended: a server that does not answer, a long verification. */
+bool web_queue_end(web_queue *queue);
 
 /* ---- files ---- */
 
@@ -235,7 +237,7 @@ struct web_server {
     unsigned port;
     char host[2][32], origin[2][40]; /* "127.0.0.1:PORT", "localhost:PORT" */
     char folder_name[NAME_MAX + 1];
-    atomic_int wrong_tokens;
+    atomic_int wrong_tokens, refusals;
     atomic_bool ending;
     _Atomic double last; /* when the last request came */
     web_queue queues[WEB_QUEUES];

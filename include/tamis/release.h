@@ -45,6 +45,7 @@ typedef struct tamis_release_options {
     uint64_t memory;
     tamis_phase *phase; /* called after each phase; may be NULL */
     void *phase_context;
+    int allow_command; /* not 0: a plan with `source: {command: ...}` may run that program; otherwise it is REFUSED */
 } tamis_release_options;
 
 /* The engine that reads the rows of a plan, for a release or an estimate, unless options name another: DuckDB for files, but

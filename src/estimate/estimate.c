@@ -305,6 +305,8 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     *note = variance.note;
     results->rows_beyond = sample.rows_beyond;
     results->weights_above = sample.weights_above;
+    results->units_above = sample.units_above;
+    results->weight_beyond = sample.weight_beyond;
     results->psus = sample.psus;
     w.values = tmi_alloc(sample.count, sizeof *w.values);
     w.bases = tmi_alloc(sample.count, sizeof *w.bases);

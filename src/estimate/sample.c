@@ -250,6 +250,24 @@ static tamis_status set_weights(tmi_sample *s, const double *given, tamis_error 
     return TAMIS_OK;
 }
 
+/* Weights of a unit together, each clamped as a release does it. */
+static tamis_status count_units_above(tmi_sample *s, tamis_error *err)
+{
+    const double most = tmi_number_nearest(s->plan->design.max_weight),
+                 of_unit = tmi_number_nearest(s->plan->design.max_unit_weight);
+    double *sums = tmi_alloc(s->count, sizeof *sums), all = 0, beyond = 0; /* labels are numbered from 0 */
+    if (!sums) return tmi_fail_memory(err);
+    for (size_t row = 0; row < s->count; row++) sums[s->units[row]] += fmin(s->weights[row], most);
+    for (size_t unit = 0; unit < s->count; unit++) {
+        all += sums[unit];
+        beyond += fmax(sums[unit] - of_unit, 0);
+        s->units_above += sums[unit] > of_unit;
+    }
+    s->weight_beyond = all > 0 ? beyond / all : 0;
+    tmi_free(sums);
+    return TAMIS_OK;
+}
+
 /* What a release would not take as it is. */
 static tamis_status count_excess(tmi_sample *s, tamis_error *err)
 {
@@ -260,7 +278,7 @@ static tamis_status count_excess(tmi_sample *s, tamis_error *err)
     if (!rows) return tmi_fail_memory(err);
     for (size_t row = 0; row < s->count; row++) s->rows_beyond += ++rows[s->units[row]] > s->plan->privacy.rows_per_unit;
     tmi_free(rows);
-    return TAMIS_OK;
+    return s->plan->design.max_unit_weight ? count_units_above(s, err) : TAMIS_OK;
 }
 
 /* ---- does the file fit the design ---- */

@@ -25,6 +25,8 @@ typedef struct tmi_sample {
     double *probabilities;              /* those of the frame, where there is one; NULL: the design has none */
     double *weights;                    /* how many units a row represents */
     int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */
+    int64_t units_above;                /* units whose weights add up to more than max_unit_weight, */
+    double weight_beyond;               /* and what a release takes off them, as a share of all weights */
     tmi_psu_misfits psus;
     size_t room;
 } tmi_sample;

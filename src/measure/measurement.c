@@ -74,11 +74,17 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
 
 /* ---- what a row adds ---- */
 
+/* The largest point of the weights that rows bring, in tables of a weighting. */
+static int64_t largest_point(const tmi_sampling *s, size_t weighting)
+{
+    return tmi_method_of(weighting) || weighting == TMI_CLAMPED ? s->most_clamped : s->most;
+}
+
 /* The largest weight of a row of a stratum, in steps. */
 static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_sampling *s, size_t h)
 {
     const bool rows = s->weights == TMI_ROWS;
-    const int64_t most = is_of_errors(m) || m->marginal.weighting == TMI_CLAMPED ? s->most_clamped : s->most;
+    const int64_t most = largest_point(s, m->marginal.weighting);
     if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return tmi_int(e, 1);
     if (!rows) {
         const bool alike = is_of_errors(m) && s->weights == TMI_ALIKE;
@@ -182,6 +188,22 @@ static int64_t rows_per_unit(const tmi_workload *w)
     return rows > 1 ? rows : 1;
 }
 
+/* Whether the bound of a unit's rows together bounds what they add to tables of a weighting, more than rows_per_unit does. The
+ * weights w of a unit are at most W each and M together. So they add up to M at most, and their squares w (w - c), those below 0
+ * left out, to M (W - c), the square of the largest weight times M/W: M/W rows of the largest weight in both. */
+static bool unit_is_bounded(const tmi_workload *w, size_t weighting)
+{
+    const tmi_sampling *s = w->sampling;
+    return s->most_of_unit > 0 && weighting != TMI_UNWEIGHTED && weighting != TMI_CONTRIBUTED &&
+           s->most_of_unit < (tmi_int128)rows_per_unit(w) * largest_point(s, weighting);
+}
+
+double tmi_largest_rows_of_unit(const tmi_workload *w, size_t weighting)
+{
+    if (!unit_is_bounded(w, weighting)) return (double)rows_per_unit(w);
+    return (double)w->sampling->most_of_unit / (double)largest_point(w->sampling, weighting);
+}
+
 double tmi_moved_by_weights(const tmi_workload *w, tmi_weighting weighting)
 {
     const tmi_sampling *s = w->sampling;
@@ -267,8 +289,13 @@ static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, cons
         m->marginal.form == TMI_FULL
             ? 1
             : 2; /* a number by itself changes in its place, where what was there and what comes are both rounded */
-    tmi_term row = tmi_add(&e, steps_of(&e, m, w, law->most), tmi_int(&e, roundings * rounding_of(m, w)));
-    tmi_term own = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), row);
+    /* Rows of the largest weight that a unit is worth at most, and all of its rows, each of them rounded. */
+    tmi_term rows = unit_is_bounded(w, m->marginal.weighting)
+                        ? tmi_div(&e, tmi_int(&e, w->sampling->most_of_unit),
+                                  tmi_int(&e, largest_point(w->sampling, m->marginal.weighting)))
+                        : tmi_int(&e, rows_per_unit(w));
+    tmi_term own = tmi_add(&e, tmi_mul(&e, rows, steps_of(&e, m, w, law->most)),
+                           tmi_int(&e, rows_per_unit(w) * roundings * rounding_of(m, w)));
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
     tmi_term first = tmi_add(&e, own, moved), all = has_places(m) ? tmi_add(&e, first, own) : first;
     TMI_TRY(tmi_exact_copy(&l1, &e, all));

@@ -93,6 +93,8 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
     if (privacy->design_protected && m->marginal.weighting != TMI_UNWEIGHTED)
         tmi_text_put(text, "; the weights of all others may move with it");
     if (privacy->rows_per_unit > 1) tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
+    if (tmi_largest_rows_of_unit(w, m->marginal.weighting) < (double)privacy->rows_per_unit)
+        tmi_text_put(text, ", whose w add up to at most max_unit_weight");
     if (m->marginal.weighting == TMI_CONTRIBUTED)
         tmi_text_put(text, "; w is 1: the numbers are weight times value, clamped to public bounds");
     if (m->strata > 1)

@@ -163,8 +163,21 @@ static tamis_status largest_weight(tamis_number **largest, const tmi_sampling *s
     return status;
 }
 
+/* The bound of a unit's rows together, if it is below what rows_per_unit and the largest weight allow. */
+static tamis_status set_unit(tmi_sampling *s, const tamis_plan *plan, tamis_error *err)
+{
+    const int64_t rows = plan->privacy.rows_per_unit;
+    tamis_number *points = NULL;
+    int64_t most;
+    if (!s->design->max_unit_weight) return TAMIS_OK;
+    const tamis_status status = tmi_number_div(&points, s->design->max_unit_weight, s->step, err);
+    if (status == TAMIS_OK && tmi_number_floor(&most, points) && most < (tmi_int128)rows * s->most) s->most_of_unit = most;
+    tamis_number_free(points);
+    return status;
+}
+
 /* The power of two nearest to the largest weight 2^-30, unless the plan says a step. */
-static tamis_status set_rows(tmi_sampling *s, const tmi_frame_facts *frame, tamis_error *err)
+static tamis_status set_rows(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
     const tmi_plan_design *d = s->design;
     tamis_number *largest = NULL, *points = NULL;
@@ -179,6 +192,7 @@ static tamis_status set_rows(tmi_sampling *s, const tmi_frame_facts *frame, tami
     TMI_TRY(tmi_number_div(&points, largest, s->step, err));
     if (!tmi_number_floor(&s->most, points) || s->most < 1 || s->most >= TMI_GRID_END)
         status = tmi_fail(err, TAMIS_INVALID, "design.weight_step: must be a step between the largest weight and its 2^-52");
+    if (status == TAMIS_OK) status = set_unit(s, plan, err);
     double n = (double)d->sample;
     s->correction = d->kind->unequal && d->kind->fixed_size && d->sample > 1 ? n / (n - 1) : 1;
     if (d->deff) s->correction *= tmi_number_nearest(d->deff);
@@ -239,7 +253,7 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
                         .strata = d->stratum_count,
                         .public_strata = d->by && !plan->privacy.design_protected};
     set_counts(s, plan, frame);
-    tamis_status status = weighs_rows(d) ? set_rows(s, frame, err) : set_strata(s, err);
+    tamis_status status = weighs_rows(d) ? set_rows(s, plan, frame, err) : set_strata(s, err);
     if (status == TAMIS_OK && s->weights == TMI_STRATA) s->ratio = ratio_of(s);
     s->most_clamped = s->most;
     if (status != TAMIS_OK) tmi_sampling_clear(s);

@@ -41,8 +41,9 @@ typedef struct tmi_sampling {
     int64_t most;                      /* points at most */
     bool stages;                       /* ROWS: the product of points[h] and the sizes of the second stage */
     bool from_frame;                   /* ROWS: looked up by unit */
-    double correction;                 /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
-    int64_t most_clamped;              /* ROWS: for sampling variances weights count up to so many points; most: all of them */
+    int64_t most_of_unit; /* ROWS: what the points of a unit's rows add up to at most; 0: nothing bounds them together */
+    double correction;    /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
+    int64_t most_clamped; /* ROWS: for sampling variances weights count up to so many points; most: all of them */
     double ratio; /* STRATA: the largest a/w, if all of them are so near to it that variances may be bounded by it; else 0 */
 
     bool clustered;

@@ -28,6 +28,10 @@ static void check_units(tmi_reader *reader, const tmi_value *root, const tamis_p
             reader, postgres,
             "expected sharded_by: id with several connections; it declares that all rows of a unit are in one of them");
     if (!design) return;
+    if (plan->design.max_unit_weight && plan->privacy.rows_per_unit < 2)
+        tmi_complain_key(reader, find(root, "design", "max_unit_weight"),
+                         "not needed: a unit has several rows only with `id` and `rows_per_unit` above 1 under privacy, and "
+                         "max_weight bounds a single one");
     if (plan->design.frame && !id)
         tmi_complain_key(reader, design,
                          "expected the key id under privacy: rows are matched with the frame by it, e.g. id: school_id");

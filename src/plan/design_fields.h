@@ -34,7 +34,7 @@ extern const tmi_plan_key tmi_design_sizes[3]; /* population and sample */
 #define TMI_EXAMPLE_STRATUM "{population: 4421, sample: 100}"
 
 /* What may be beside a design, read into the plan. */
-#define TMI_BESIDE_DESIGN 8
+#define TMI_BESIDE_DESIGN 9
 extern const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN];
 tmi_read_value tmi_read_typical; /* one of them */
 

@@ -63,6 +63,7 @@ static void clear_design(const tmi_plan_design *design)
     tamis_number_free(design->deff);
     for (size_t k = 0; k < TMI_FAMILIES; k++) tamis_number_free(design->deff_of[k]);
     tamis_number_free(design->max_weight);
+    tamis_number_free(design->max_unit_weight);
     tamis_number_free(design->weight_step);
     tamis_number_free(design->regularise);
     const tmi_plan_typical *t = &design->typical;
@@ -85,6 +86,10 @@ static void clear_source(const tmi_plan_source *source)
     tmi_free(source->table);
     tmi_free(source->caller);
     free_texts(source->connections, source->connection_count);
+    free_texts(source->command, source->command_count);
+    tmi_free(source->dialect);
+    tmi_free(source->rows_version);
+    tmi_free(source->errors_to);
 }
 
 static void clear_statistic(const tmi_plan_statistic *statistic)

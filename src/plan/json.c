@@ -50,6 +50,7 @@ static void put_design(tmi_json_out *out, const tmi_plan_design *d)
     }
     tmi_put_text_field(out, "weight", d->weight);
     tmi_put_exact_field(out, "max_weight", d->max_weight);
+    tmi_put_exact_field(out, "max_unit_weight", d->max_unit_weight);
     tmi_put_exact_field(out, "weight_step", d->weight_step);
     if (d->weights_final) tmi_put_text_field(out, "weights_are", "final");
     tmi_put_yes_field(out, "nonresponse", d->nonresponse);
@@ -61,6 +62,15 @@ static void put_source(tmi_json_out *out, const tmi_plan_source *source, bool fr
 {
     if (source->caller) {
         tmi_put_text_field(out, "caller", source->caller);
+    } else if (source->command) {
+        tmi_put_text_field(out, "dialect", source->dialect);
+        tmi_put_text_field(out, "table", source->table);
+        if (!frozen) tmi_put_text_field(out, "rows_version", source->rows_version); /* the next release may have another */
+        if (frozen) {
+            char hash[TMI_SHA256_TEXT];
+            tmi_hash_command(hash, source);
+            tmi_put_text_field(out, "command", hash);
+        }
     } else if (source->connection_count > 0) {
         tmi_json_add_open(out, "postgres", '{');
         if (frozen) {

@@ -26,6 +26,7 @@
 #include <tamis/num.h>
 #include <tamis/plan.h>
 
+#include "base/sha256.h"
 #include "num/grid.h"
 #include "plan/allowed.h"
 #include "plan/design_kind.h"
@@ -176,10 +177,11 @@ struct tmi_plan_design {
     tamis_number *deff_of[TMI_FAMILIES]; /* of a family of statistics; NULL: that of all */
 
     tamis_number *max_weight, *weight_step; /* where weights or probabilities are read, or NULL (max_weight: with a frame) */
-    tamis_number *regularise;     /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
-    bool weights_final;           /* weights_are: final */
-    bool nonresponse;             /* the file holds respondents only */
-    tmi_variance_method variance; /* for estimate */
+    tamis_number *max_unit_weight; /* what the weights of a unit's rows add up to at most, not below max_weight; NULL: no bound */
+    tamis_number *regularise;      /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
+    bool weights_final;            /* weights_are: final */
+    bool nonresponse;              /* the file holds respondents only */
+    tmi_variance_method variance;  /* for estimate */
     tmi_plan_typical typical;
 };
 
@@ -322,16 +324,21 @@ typedef struct tmi_plan_privacy {
 
 /* ---- the rest ---- */
 
-/* Files that together are one table, or connections to PostgreSQL, each with the same table; or rows that a program brings. */
+/* Files that together are one table, or connections to PostgreSQL, each with the same table; or rows that a program brings; or a
+ * table that a client of the user's own is asked about. */
 typedef struct tmi_plan_source {
     char *caller; /* the name of these rows, by which accounts are compared; NULL: there are files or connections */
     char **files; /* paths */
     char **names; /* the same as the plan writes them */
     size_t file_count;
-    char *table; /* in a DuckDB file or in PostgreSQL, "schema.name" or "name"; NULL otherwise */
+    char *table; /* in a DuckDB file or in PostgreSQL, "schema.name" or "name"; with a command, SQL; NULL otherwise */
     char **connections;
     size_t connection_count;
     bool sharded_by_unit; /* all rows of a unit stand in one part */
+    char **command;       /* a client that runs SQL, in the words of a command line; NULL: none */
+    size_t command_count;
+    char *dialect, *rows_version, *errors_to; /* with a command; the last two may be NULL */
+    int64_t timeout;                          /* of a statement, in seconds */
 } tmi_plan_source;
 
 /* Public totals that the released ones are made to agree with. */
@@ -455,6 +462,9 @@ int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);
 
 /* Whether a connection to PostgreSQL has a password in it: password=x, ?password=x, or user:x@ in an address. */
 bool tmi_has_password(const char *connection);
+
+/* The words of a command, which ledgers do not quote. */
+void tmi_hash_command(char hash[TMI_SHA256_TEXT], const tmi_plan_source *source);
 
 /* The file of a plan, at most one byte more than a plan may have; the caller frees it with tmi_free. */
 tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tamis_error *err);

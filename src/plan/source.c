@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "plan/sections.h"
 
@@ -212,6 +213,84 @@ static void read_caller(tmi_reader *reader, const tmi_value *value, void *target
     tmi_read_text(reader, value, &((tamis_plan *)target)->source.caller, "interviews of 2026");
 }
 
+/* ---- a client that runs SQL ---- */
+
+#define MOST_WORDS 64
+#define LONGEST_TABLE 1000 /* it is in the certificate */
+#define USUAL_TIMEOUT 3600
+#define LONGEST_TIMEOUT (7 * 24 * 3600)
+
+static void read_command(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    static const char example[] = "[psql, -X, --csv, -v, ON_ERROR_STOP=1]";
+    tmi_plan_source *source = &((tamis_plan *)target)->source;
+    if (value->kind != TMI_VALUE_LIST) {
+        tmi_complain(reader, value, "expected the words of a command, which no shell reads, e.g. %s", example);
+        return;
+    }
+    tmi_read_texts(reader, value, &source->command, &source->command_count, MOST_WORDS, example);
+    for (size_t i = 0; i < source->command_count; i++) {
+        if (!tmi_has_password(source->command[i])) continue;
+        tmi_complain(reader, value,
+                     "expected a command without a password: a plan is public, a password belongs in the client's own file");
+        return;
+    }
+}
+
+static void read_dialect(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    static const char *const dialects[] = {"spark", "duckdb", "postgres", NULL};
+    tmi_plan_source *source = &((tamis_plan *)target)->source;
+    if (!tmi_read_text(reader, value, &source->dialect, "spark") || tmi_is_one_of(source->dialect, dialects)) return;
+    tmi_complain(reader, value, "expected a dialect of SQL: spark, duckdb or postgres");
+}
+
+static void read_rows_version(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_read_text(reader, value, &((tamis_plan *)target)->source.rows_version, "delta@12");
+}
+
+static void read_errors_to(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tamis_plan *plan = target;
+    tmi_read_path(reader, value, plan->name, &plan->source.errors_to, "errors.log");
+}
+
+static void read_timeout(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_read_whole(reader, value, &((tamis_plan *)target)->source.timeout, 1, LONGEST_TIMEOUT, "3600");
+}
+
+/* A chain over the words, so that no two lists of them have the same text. */
+void tmi_hash_command(char hash[TMI_SHA256_TEXT], const tmi_plan_source *source)
+{
+    unsigned char chain[2 * TMI_SHA256_BYTES] = {0};
+    for (size_t i = 0; i < source->command_count; i++) {
+        tmi_sha256(chain + TMI_SHA256_BYTES, source->command[i], strlen(source->command[i]));
+        tmi_sha256(chain, chain, sizeof chain);
+    }
+    tmi_hex(hash, chain, TMI_SHA256_BYTES);
+}
+
+/* What is said beside the command, or without one. */
+static void check_command(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
+{
+    static const char *const with[] = {"dialect", "rows_version", "errors_to", "timeout"};
+    const tmi_value *command = tmi_value_get(value, "command"), *table = tmi_value_get(value, "table");
+    for (size_t i = 0; !command && i < sizeof with / sizeof *with; i++)
+        if (tmi_value_get(value, with[i]))
+            tmi_complain_key(reader, tmi_value_get(value, with[i]), "expected a command with it, e.g. command: [psql, ...]");
+    if (!command) return;
+    if (plan->source.timeout == 0) plan->source.timeout = USUAL_TIMEOUT;
+    if (!tmi_value_get(value, "dialect"))
+        tmi_complain_key(reader, command, "expected the key dialect with it: spark, duckdb or postgres");
+    if (!table) tmi_complain_key(reader, command, "expected the key table with it, e.g. table: interviews");
+    else if (plan->source.table && strlen(plan->source.table) > LONGEST_TABLE)
+        tmi_complain(reader, table, "must have at most %d bytes: make a view", LONGEST_TABLE);
+    else if (plan->source.table && strchr(plan->source.table, ';'))
+        tmi_complain(reader, table, "expected one table as it comes after FROM, without a semicolon");
+}
+
 /* ---- the section ---- */
 
 /* Which column tells units apart is known with `privacy`: see checks.c. */
@@ -223,9 +302,17 @@ static void read_sharded_by(tmi_reader *reader, const tmi_value *value, void *ta
 }
 
 static const tmi_plan_key keys[] = {
-    {.name = "file", .read = read_files},    {.name = "files", .read = read_files},
-    {.name = "table", .read = read_table},   {.name = "postgres", .read = tmi_read_later},
-    {.name = "caller", .read = read_caller}, {.name = "sharded_by", .read = read_sharded_by},
+    {.name = "file", .read = read_files},
+    {.name = "files", .read = read_files},
+    {.name = "table", .read = read_table},
+    {.name = "postgres", .read = tmi_read_later},
+    {.name = "caller", .read = read_caller},
+    {.name = "sharded_by", .read = read_sharded_by},
+    {.name = "command", .read = read_command},
+    {.name = "dialect", .read = read_dialect},
+    {.name = "rows_version", .read = read_rows_version},
+    {.name = "errors_to", .read = read_errors_to},
+    {.name = "timeout", .read = read_timeout},
 };
 
 void tmi_read_source(tmi_reader *reader, const tmi_value *value, void *target)
@@ -236,6 +323,13 @@ void tmi_read_source(tmi_reader *reader, const tmi_value *value, void *target)
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{file: schools.csv}", plan);
     if (value->kind != TMI_VALUE_MAP) return;
     const tmi_value *postgres = tmi_value_get(value, "postgres"), *table = tmi_value_get(value, "table");
+    const tmi_value *command = tmi_value_get(value, "command");
+    check_command(reader, value, plan);
+    if (command && (source->files || postgres || tmi_value_get(value, "caller"))) {
+        tmi_complain_key(reader, command, "expected either a command, or files, postgres or rows of a program, not both");
+        return;
+    }
+    if (command) return;
     if (postgres && (source->files || table)) {
         tmi_complain_key(reader, postgres, "expected either files or postgres, not both");
         return;

@@ -23,6 +23,11 @@ static void read_max_weight(tmi_reader *reader, const tmi_value *value, void *ta
     read_positive(reader, value, &((tamis_plan *)target)->design.max_weight, "5000");
 }
 
+static void read_max_unit_weight(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_positive(reader, value, &((tamis_plan *)target)->design.max_unit_weight, "9000");
+}
+
 static void read_weight_step(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_positive(reader, value, &((tamis_plan *)target)->design.weight_step, "0.001");
@@ -59,10 +64,15 @@ static void read_regularise(tmi_reader *reader, const tmi_value *value, void *ta
 }
 
 const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
-    {.name = "weight", .read = read_weight},           {.name = "max_weight", .read = read_max_weight},
-    {.name = "weight_step", .read = read_weight_step}, {.name = "weights_are", .read = read_weights_are},
-    {.name = "nonresponse", .read = read_nonresponse}, {.name = "variance", .read = read_variance},
-    {.name = "regularise", .read = read_regularise},   {.name = "typical", .read = tmi_read_typical},
+    {.name = "weight", .read = read_weight},
+    {.name = "max_weight", .read = read_max_weight},
+    {.name = "weight_step", .read = read_weight_step},
+    {.name = "weights_are", .read = read_weights_are},
+    {.name = "nonresponse", .read = read_nonresponse},
+    {.name = "variance", .read = read_variance},
+    {.name = "regularise", .read = read_regularise},
+    {.name = "typical", .read = tmi_read_typical},
+    {.name = "max_unit_weight", .read = read_max_unit_weight},
 };
 
 /* The power of two nearest to max_weight * 2^-30. */
@@ -96,6 +106,17 @@ static bool has_public_weights(const tmi_plan_design *d)
     return !d->weight && ((d->by && k->equal) || (k->unequal && k->fixed_size && d->frame));
 }
 
+/* Points of a unit are bounded where they are read: weights that are made of sizes, or looked up in a frame, are not. */
+static void check_unit_weight(tmi_reader *reader, const tmi_value *key, const tmi_plan_design *d)
+{
+    if (!key || !d->max_unit_weight) return;
+    if ((!d->weight && !d->probability) || (!d->weight && d->frame))
+        tmi_complain_key(reader, key,
+                         "expected the key weight with it: only weights that are read from a column are bounded by unit");
+    else if (d->max_weight && tmi_number_compare(d->max_unit_weight, d->max_weight) < 0)
+        tmi_complain(reader, key, "expected at least max_weight, the bound of a single row");
+}
+
 void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
     static const char *const idle[] = {"max_weight", "weight_step"};
@@ -110,6 +131,7 @@ void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *p
         const tmi_value *key = tmi_value_get(value, idle[i]);
         if (key) tmi_complain_key(reader, key, "not needed: this design reads no weights, probabilities or sizes");
     }
+    check_unit_weight(reader, tmi_value_get(value, "max_unit_weight"), design);
     if (design->regularise && !has_public_weights(design))
         tmi_complain_key(
             reader, tmi_value_get(value, "regularise"),

@@ -13,6 +13,7 @@
 void tmi_certificate_clear(tmi_certificate *c)
 {
     tmi_value_free(c->plan);
+    tmi_value_free(c->engine);
     tmi_free(c->version);
     *c = (tmi_certificate){0};
 }
@@ -21,7 +22,8 @@ void tmi_certificate_clear(tmi_certificate *c)
 
 tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_value *json, const char *name, tamis_error *err)
 {
-    static const char before[] = "\"source\": {\"postgres\": {";
+    static const char before[] = "\"source\": {\"postgres\": {", asked[] = "\"source\": {";
+    const bool commanded = tmi_value_get(tmi_value_get(json, "source"), "dialect");
     const bool sharded = tmi_value_get(tmi_value_get(json, "source"), "sharded_by");
     tmi_text written, readable;
     tamis_status status;
@@ -29,11 +31,13 @@ tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_value *json, cons
     tmi_text_init(&written);
     tmi_text_init(&readable);
     TMI_TRY(tmi_json_canonical(&written, json, err));
-    const char *found = strstr(written.bytes, before), *rest = found ? found + strlen(before) : written.bytes;
+    const char *mark = commanded ? asked : before, *found = strstr(written.bytes, mark),
+               *rest = found ? found + strlen(mark) : written.bytes;
     tmi_text_add(&readable, written.bytes, (size_t)(rest - written.bytes));
     /* how to connect is nobody's business and not in the text, but a plan has to say it: any words do, as many as were left
      * out */
-    if (found) tmi_text_put(&readable, sharded ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
+    if (found && commanded) tmi_text_put(&readable, "\"command\": [\"a\"], ");
+    else if (found) tmi_text_put(&readable, sharded ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
     tmi_text_put(&readable, rest);
     if (readable.failed) TMI_TRY(tmi_fail_memory(err));
     status = tamis_plan_read_text(plan, name, readable.bytes, readable.length, err);
@@ -91,6 +95,7 @@ static void put_sampling(tmi_json_out *out, const tmi_schedule *schedule)
         tmi_json_put_null(out);
         tmi_add_exact(out, "step", s->step);
         tmi_json_add_integer(out, "largest_point", s->most);
+        if (s->most_of_unit > 0) tmi_json_add_integer(out, "largest_sum_of_unit", s->most_of_unit);
     } else {
         tmi_json_open(out, '[');
         for (size_t h = 0; h < s->strata; h++) tmi_put_exact(out, s->weight[h]);
@@ -198,6 +203,10 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_json_add_string(out, "version", c->version);
     tmi_json_key(out, "plan");
     tmi_json_put_value(out, c->plan);
+    if (c->engine) {
+        tmi_json_key(out, "engine");
+        tmi_json_put_value(out, c->engine);
+    }
     tmi_json_key(out, "setting");
     tmi_put_setting(out, s);
     tmi_json_key(out, "specification");
@@ -270,6 +279,9 @@ done:
  * hashes. */
 #define OF_ACCOUNT (12 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
+/* What an engine that is asked in SQL adds: a table and a version of the rows of 1,000 bytes each, of which each takes six at most. */
+#define OF_ENGINE (6 * (size_t)2000 + 1024)
+
 tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *p, const tmi_standing *known,
                                      tamis_error *err)
 {
@@ -280,7 +292,7 @@ tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, c
     json.watch = c->schedule->watch;
     tmi_json_out_init(&out, &json, true);
     put_certificate(&out, c, p);
-    *length = json.length + OF_ACCOUNT + tmi_standing_bytes(known, c->schedule->plan);
+    *length = json.length + OF_ACCOUNT + OF_ENGINE + tmi_standing_bytes(known, c->schedule->plan);
     if (json.stopped) return tmi_fail_cancelled(err);
     return json.failed ? tmi_fail_memory(err) : TAMIS_OK;
 }

@@ -1,7 +1,7 @@
 /* The certificate of a release: everything that its guarantee follows from, without the data.
  *
  * It is a function of the plan (as canonical JSON, which is again a plan), the parts of the budget, what the frame says if
- * there is one, the account (which entry of the ledger, what was charged before and with it), the SHA-256 of the other files
+ * there is one, what the engine says of itself if it is asked in SQL, the account (which entry of the ledger, what was charged before and with it), the SHA-256 of the other files
  * and the key that signs it. All the rest follows. A release writes it from the schedule that it measures by. To verify one, the
  * plan is read out of the certificate's text, the schedule is made again from it, and the certificate is written again from what
  * it says of these; then the two are compared leaf by leaf. What influences nothing else (a name, a confidence) is bound by a
@@ -22,6 +22,7 @@ typedef struct tmi_certificate {
     tmi_value *plan;
     const tmi_schedule *schedule; /* lent; NULL: nothing follows */
     char *version;
+    tmi_value *engine;                      /* what it says of itself (tmi_engine); NULL: nothing */
     const tmi_account *account;             /* lent, with its charge; NULL: nothing was measured, or nobody keeps count */
     char files[TMI_FILES][TMI_SHA256_TEXT]; /* hashes, in the order of tmi_files */
     char signed_by[TAMIS_KEY_FINGERPRINT];  /* empty: it is not signed */

@@ -20,14 +20,36 @@ tamis_status tmi_of_source(tamis_status status, tamis_error *err)
 
 tamis_engine tamis_release_engine(const tamis_plan *plan)
 {
-    if (!plan || plan->source.caller) return TAMIS_ENGINE_FITTING;
+    if (!plan || plan->source.caller || plan->source.command) return TAMIS_ENGINE_FITTING;
     const tmi_source source = source_of(plan);
     return tmi_engine_fitting(&source);
 }
 
-tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, tamis_error *err)
+/* A plan that runs a program is more than a description: whoever runs it has to agree. */
+static tamis_status open_command(tmi_engine **engine, const tamis_plan *plan, bool allowed, tamis_error *err)
+{
+    const tmi_plan_source *of = &plan->source;
+    if (!allowed)
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                             "the plan says `source: {command: [%s, ...]}`, and would run that program with your rights: if you "
+                             "trust it, use `tamis release --allow-command`",
+                             of->command[0]);
+    const tmi_command command = {.words = (const char *const *)of->command,
+                                 .word_count = of->command_count,
+                                 .dialect = of->dialect,
+                                 .table = of->table,
+                                 .rows_version = of->rows_version,
+                                 .errors_to = of->errors_to,
+                                 .seconds = of->timeout};
+    return tmi_engine_command(engine, &command, err);
+}
+
+tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, bool commands,
+                            tamis_error *err)
 {
     const tmi_source source = source_of(plan);
+    *engine = NULL;
+    if (plan->source.command && !how->rows) return tmi_because(err, "source", open_command(engine, plan, commands, err));
     if (plan->source.caller && !how->rows)
         return tmi_because(err, "source",
                            tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,

@@ -36,7 +36,13 @@ tamis_status tamis_estimate_new(tamis_estimate **estimate, const tamis_plan *pla
     tamis_estimate *e = tmi_alloc(1, sizeof *e);
     if (!e) return tmi_fail_memory(err);
     e->plan = tmi_plan_hold(plan);
-    TMI_TRY(tmi_engine_for(&engine, plan, &how, err));
+    if (plan->source.command && !how.rows)
+        TMI_TRY(
+            tmi_because(err, "source",
+                        tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                                      "the plan's rows are behind a command, which returns only sums; an estimate needs rows: "
+                                      "name a file or PostgreSQL as its source")));
+    TMI_TRY(tmi_engine_for(&engine, plan, &how, false, err));
     TMI_TRY(tmi_of_source(tmi_estimate(&e->results, &e->note, plan, engine, &watch, err), err));
     *estimate = e;
     e = NULL;

@@ -25,6 +25,7 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
     tmi_json_add_boolean(out, "of_units", s->of_units);
     tmi_json_add_boolean(out, "scattered", s->scattered);
     tmi_json_add_integer(out, "most_clamped", s->most_clamped);
+    if (s->most_of_unit > 0) tmi_json_add_integer(out, "most_of_unit", s->most_of_unit); /* older releases have none */
     tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_close(out, '}');
 }

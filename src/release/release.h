@@ -64,10 +64,11 @@ tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedu
 /* The numbers of an estimate, which keeps them. */
 const tmi_results *tmi_estimate_results(const tamis_estimate *estimate);
 
-/* The engine that reads the rows; `how` is not NULL. */
 /* Gives what an engine reports its reason: `source` if the rows do not fit the plan, else `engine`. Returns the status. */
 tamis_status tmi_of_source(tamis_status status, tamis_error *err);
 
-tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, tamis_error *err);
+/* The engine that reads the rows; `how` is not NULL. Without `commands` a plan that runs a program is REFUSED. */
+tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, bool commands,
+                            tamis_error *err);
 
 #endif

@@ -184,10 +184,8 @@ static void write_ready(job *j, bool repeated)
     tmi_json_add_open(&out, "shown", '{');
     tmi_put_would_spend_shown(&out, repeated ? NULL : &j->r->schedule);
     tmi_json_add_string(&out, "left", a->has_spending ? a->left.words : NULL);
-    tmi_json_add_string(&out, "would_leave",
-                        repeated      ? (a->has_spending ? a->left.words : NULL)
-                        : a->has_then ? a->then_left.words
-                                      : NULL);
+    const bool known = repeated ? a->has_spending : a->has_then;
+    tmi_json_add_string(&out, "would_leave", !known ? NULL : repeated ? a->left.words : a->then_left.words);
     tmi_json_close(&out, '}');
     tmi_json_close(&out, '}');
 }
@@ -289,6 +287,7 @@ static tamis_status aggregate(job *j, tamis_error *err)
     const tmi_run *run = j->run;
     tamis_status status = TAMIS_OK;
     if (j->query.table_count > 0) status = j->engine->aggregate(j->engine, j->query.answers, &j->query.request, &run->watch, err);
+    if (status == TAMIS_OK && j->engine->facts) status = j->engine->facts(j->engine, &j->r->certificate->engine, err);
     if (status == TAMIS_OK) status = add_noise(j, err);
     if (status == TAMIS_OK) status = tmi_selection_run(j->r->answers, &j->selection, &j->query, j->engine, &run->watch, err);
     return tmi_of_source(status, err);
@@ -442,7 +441,7 @@ static tamis_status release_or_check(tamis_release **release, char **ready, cons
     tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err);
     if (status != TAMIS_OK) return status;
     const tamis_estimate_options read_by = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
-    status = tmi_engine_for(&engine, plan, &read_by, err);
+    status = tmi_engine_for(&engine, plan, &read_by, how.allow_command != 0, err);
     if (status != TAMIS_OK) return status;
     tmi_paced_watch paced = {.of = how.watch};
     const tmi_run run = {.folder = folder,
@@ -453,7 +452,9 @@ static tamis_status release_or_check(tamis_release **release, char **ready, cons
                          .sign = how.sign,
                          .source = how.rows ? NULL : &plan->source,
                          .in_memory = how.rows != NULL,
-                         .rows_version = how.rows_version,
+                         .rows_version = how.rows_version ? how.rows_version
+                                         : how.rows       ? NULL
+                                                          : plan->source.rows_version,
                          .watch = tmi_watch_paced(&paced),
                          .phase = how.phase,
                          .phase_context = how.phase_context,

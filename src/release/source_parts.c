@@ -88,6 +88,16 @@ static void put_connection(tmi_json_out *out, const char *connection, const char
     tmi_json_put_taken(out, &part);
 }
 
+static void put_command(tmi_json_out *out, const tmi_plan_source *source)
+{
+    char hash[TMI_SHA256_TEXT];
+    tmi_text part;
+    tmi_text_init(&part);
+    tmi_hash_command(hash, source);
+    tmi_text_format(&part, "command %s table %s", hash, source->table);
+    tmi_json_put_taken(out, &part);
+}
+
 static void put_caller(tmi_json_out *out, const char *name)
 {
     tmi_text part;
@@ -107,6 +117,7 @@ tamis_status tmi_source_parts(tmi_value **parts, const tmi_plan_source *source, 
     tmi_json_open(&tree.out, '[');
     for (size_t i = 0; i < source->file_count; i++) put_file(&tree.out, source->files[i], source->table, book);
     if (source->caller) put_caller(&tree.out, source->caller);
+    if (source->command) put_command(&tree.out, source);
     for (size_t i = 0; i < source->connection_count; i++) put_connection(&tree.out, source->connections[i], source->table);
     tmi_json_close(&tree.out, ']');
     tmi_free(book);

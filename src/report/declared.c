@@ -175,6 +175,11 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_text_number(&words, d->max_weight);
         tmi_lines_take(lines, &words);
     }
+    if (d->max_unit_weight) {
+        tmi_text_format(&words, "no weights of one %s that add up to more than ", plan->privacy.unit);
+        tmi_text_number(&words, d->max_unit_weight);
+        tmi_lines_take(lines, &words);
+    }
     if (tmi_frame_of(s)) add_frame(lines, s);
     if (tmi_psus_of(s)) add_psus(lines, s);
     if (d->weights_final) tmi_lines_add(lines, "the final weights");

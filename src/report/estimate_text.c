@@ -60,6 +60,14 @@ static void write_facts(tmi_text *text, const tmi_results *results)
         write_fact(text, plan->design.weight ? plan->design.weight : "weights", results->weights_above,
                    "weight is above max_weight; a release counts it as max_weight",
                    "weights are above max_weight; a release counts them as max_weight");
+    if (results->units_above > 0) {
+        tmi_text line;
+        tmi_text_init(&line);
+        tmi_text_format(&line, "%s: %lld %s more weight than max_unit_weight; a release takes %.2g %% off all weights together",
+                        plan->privacy.id, (long long)results->units_above, results->units_above == 1 ? "unit has" : "units have",
+                        100 * results->weight_beyond);
+        tmi_text_wrap_taken(text, "  ", "    ", &line);
+    }
 }
 
 /* By how much the bounds of contributions would change totals, all groups of a statistic together. */

@@ -204,11 +204,11 @@ static void put_refusal(tmi_json_out *out, const tamis_error *refusal)
 /* The design in words, and how many numbers are published. */
 static void put_design_and_numbers(tmi_json_out *out, const tmi_preview *p)
 {
-    size_t count = 0;
+    int64_t count = 0;
     tmi_text design, numbers;
     tmi_text_init(&design);
     tmi_text_init(&numbers);
-    for (size_t i = 0; i < p->schedule.plan->asked_count; i++) count += p->expected_statistics[i].count;
+    for (size_t i = 0; i < p->schedule.plan->asked_count; i++) count += tmi_statistic_cells(&p->schedule.plan->statistics[i]);
     tmi_describe_design(&design, &p->schedule.plan->design);
     tmi_text_rounded(&numbers, (double)count, 0);
     tmi_json_add_taken(out, "design", &design);

@@ -250,6 +250,11 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     for (size_t i = 0; i < 3; i++) tmi_json_add_null(out, keys[i]);
     if (r->plan->privacy.id) tmi_json_add_integer(out, "rows_beyond_rows_per_unit", r->rows_beyond);
     if (r->plan->design.max_weight) tmi_json_add_integer(out, "weights_above_max_weight", r->weights_above);
+    if (r->plan->design.max_unit_weight) {
+        tmi_json_add_integer(out, "units_above_max_unit_weight", r->units_above);
+        tmi_json_key(out, "weight_beyond_max_unit_weight");
+        tmi_json_put_real(out, r->weight_beyond);
+    }
     if (r->psus.listed) {
         tmi_json_add_open(out, "psus", '{');
         tmi_json_add_integer(out, "rows_not_listed", r->psus.rows);

@@ -94,6 +94,8 @@ typedef struct tmi_results {
     size_t count, all; /* those that were asked for; and with the shares that distribution functions are made of, after them */
     tmi_column_facts *facts;            /* estimate only: one per column of the plan */
     int64_t rows_beyond, weights_above; /* estimate only: what a release would leave out or clamp */
+    int64_t units_above;                /* the same: units with more weight than max_unit_weight, */
+    double weight_beyond;               /* and the share of all weights that is taken off them */
     tmi_psu_misfits psus;               /* estimate only */
 } tmi_results;
 

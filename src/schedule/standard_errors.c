@@ -501,8 +501,8 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
                                                                 : largest_value(&largest, s, i, o, err);
     if (status != TAMIS_OK) return status;
     const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1);
-    *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) * (double)rows_per_unit(s) *
-             (double)tmi_errors_overlap(s, i);
+    *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) *
+             tmi_largest_rows_of_unit(&s->workload, tmi_errors_family(s)) * (double)tmi_errors_overlap(s, i);
     return TAMIS_OK;
 }
 

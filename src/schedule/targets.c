@@ -309,7 +309,8 @@ done:
 static void set_families(tmi_targets *a, const tmi_schedule *s)
 {
     for (size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting++) {
-        a->move_bounds[weighting] = (tmi_move_bound){tmi_moved_by_weights(&s->workload, (tmi_weighting)weighting)};
+        a->move_bounds[weighting] = (tmi_move_bound){.own = tmi_largest_rows_of_unit(&s->workload, weighting),
+                                                     .others = tmi_moved_by_weights(&s->workload, (tmi_weighting)weighting)};
         a->copies[weighting] = weighting == TMI_CONTRIBUTED  ? (double)s->sampling.parts
                                : s->workload.separate_strata ? (double)s->sampling.strata
                                                              : 1;

@@ -6,9 +6,9 @@
 void tmi_candidate_set_sensitivity(tmi_candidate *c, tmi_move_bound move_bound)
 {
     const bool places = c->marginal.form == TMI_FULL && c->marginal.axis_count > 0;
-    const double first = 1 + move_bound.others;
-    c->l1 = first + (places ? 1 : 0);
-    c->l2_squared = first * first + (places ? 1 : 0);
+    const double own = move_bound.own, first = own * (1 + move_bound.others);
+    c->l1 = first + (places ? own : 0);
+    c->l2_squared = first * first + (places ? own * own : 0);
 }
 
 double tmi_candidate_precision(const tmi_candidate *c, bool gaussian, double loss)

@@ -53,11 +53,12 @@ typedef struct tmi_strategy {
 
 /* How the tables of a weighting move when a record is replaced. */
 typedef struct tmi_move_bound {
-    double others; /* how far the weights of all other records move with it, in units of the largest weight */
+    double own;    /* what it adds to a table at most, in units of the largest weight of a row */
+    double others; /* how far the weights of all other records move with it, relative to that */
 } tmi_move_bound;
 
-/* Sensitivities of a candidate whose marginal is set: a record moves a table by its weight, and by twice that if it can be in two
- * places or on two sides of one. */
+/* Sensitivities of a candidate whose marginal is set: a record moves a table by what it adds, and by twice that if it can be in
+ * two places or on two sides of one. */
 void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_move_bound move_bound);
 
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);

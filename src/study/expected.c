@@ -59,7 +59,7 @@ static tamis_status add_row(tmi_expected *e, const tmi_value *statistic, const t
     const double share = real_of(cell, "share_of_expected");
     tmi_text text;
     tamis_status status;
-    if (isnan(row.size) && share > 0) row.size = (isnan(row.both) ? row.noise : row.both) / share;
+    if (isnan(row.size) && share > 0) row.size = row.noise / share; /* the share is that of the noise alone */
     tmi_text_init(&text);
     put_title(&text, statistic, cell);
     TMI_TRY(tmi_text_take(&row.statistic, &text, err));

@@ -168,6 +168,21 @@ def rows_of_households():
 
 
 @case
+def weights_of_households():
+    """The weights of a household are multiplied by one factor, so that they add up to max_unit_weight at most; noise follows that bound."""
+    rows = [person(c=f"h{k}", w=round(DICE.uniform(1, 20), 3)) for k in range(150) for _ in range(1 + k % 5)]
+    privacy, design = "id: c, rows_per_unit: 5, epsilon: 100000", "weights: {}, weight: w, max_weight: 20"
+    sums = {}
+    for r in rows:
+        sums[r["c"]] = sums.get(r["c"], 0) + r["w"]
+    bounded = compare(rows, lambda r: r["w"] * min(1, 30 / sums[r["c"]]), design + ", max_unit_weight: 30", privacy)
+    plain = compare(rows, lambda r: r["w"], design, privacy)
+    assert bounded["results"][0]["noise_sd"] < 0.6 * plain["results"][0]["noise_sd"], (bounded["results"][0], plain["results"][0])
+    loose = compare(rows, lambda r: r["w"], design + ", max_unit_weight: 100", privacy)
+    assert loose["results"][0]["noise_sd"] == plain["results"][0]["noise_sd"]
+
+
+@case
 def rows_of_units_that_were_drawn_one_by_one():
     """All five rows of a household are alike: the error is that of 400 households, not of 2,000 persons."""
     rows = [dict(r, c=f"h{k}", w=10) for k in range(400) for r in [person()] * 5]

@@ -184,6 +184,10 @@ def what_a_release_would_cut_is_told():
                           "{x: {from: 0, to: 9, step: 1}}")
     assert told["rows_beyond_rows_per_unit"] == 0 and told["weights_above_max_weight"] == 0, told
     assert "beyond" not in text and "above" not in text, text
+    told, text = estimate(rows, "weights: {}, weight: w, max_weight: 20, max_unit_weight: 35", "epsilon: 1, id: h, rows_per_unit: 4", "[{mean: x}]",
+                          "{x: {from: 0, to: 9, step: 1}}")
+    assert told["units_above_max_unit_weight"] == 1 and abs(told["weight_beyond_max_unit_weight"] - 15 / 101) < 1e-12, told  # 50, 30 and 21
+    assert "h: 1 unit has more weight than max_unit_weight; a release takes 15 % off" in text, text
 
 
 @case

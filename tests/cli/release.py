@@ -1,4 +1,4 @@
-"""tamis release, tamis estimate, tamis demo: from the plan to the output folder. Engines are tested elsewhere."""
+"""tamis release, tamis estimate: from the plan to the output folder. Engines are tested elsewhere."""
 import csv
 import json
 import re
@@ -410,34 +410,6 @@ def an_estimate_warns_and_writes_nothing():
 
 
 @case
-def the_demo_runs_twice_and_says_where_the_files_are():
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(2):
-            done = tamis("demo", env={"TMPDIR": folder})
-            assert done.returncode == OK and done.stderr == "", done
-            place = re.search(r"Files in (.+):", done.stdout).group(1)
-            assert place.startswith(folder) and FILES == set(os.listdir(place))
-            assert f"\n{os.path.dirname(place)} is yours to keep or to delete\n" in done.stdout
-            plan = re.search(r"Plan in (.+)\n", done.stdout).group(1)
-            line = re.search(r"`(budget: .*)` says what all releases of this survey\n  together may ever spend", done.stdout).group(1)
-            assert line in pathlib.Path(plan).read_text()
-            assert all(len(line) <= 80 for line in done.stdout.splitlines() if folder not in line and plan not in line)
-        assert len(os.listdir(folder)) == 2
-
-
-@case
-def the_demo_has_a_json_form_and_an_out():
-    with tempfile.TemporaryDirectory() as folder:
-        assert "delete" not in tamis("demo", "--out", "kept", cwd=folder).stdout
-        shutil.rmtree(os.path.join(folder, "kept"))
-        done = tamis("demo", "--json", "--out", "schools", cwd=folder)
-        assert done.returncode == OK and json.loads(done.stdout)["survey"] == "california-schools-2000", done
-        assert os.listdir(folder) == ["schools"]
-        again = tamis("demo", "--out", "schools", cwd=folder)
-        is_usage_error(again, "--out schools already exists")
-
-
-@case
 def a_mistyped_column_is_suggested():
     with folder_with_plan() as folder:
         (folder / "plan.yaml").write_text((folder / "plan.yaml").read_text().replace("enroll", "enrol"))
@@ -463,12 +435,6 @@ def names_that_cannot_be_read_are_refused_or_shown_by_number():
         done = tamis("release", "plan.yaml", cwd=folder)
         assert done.returncode == INVALID and "there is no column enroll; did you mean enr<U+00AD>oll?" in done.stderr, done
         assert not (folder / "plan-release").exists()
-
-
-@case
-def the_demo_leaves_nothing_behind_when_it_fails():
-    done = tamis("demo", env={"TMPDIR": "/no/such/folder"})
-    assert done.returncode == SYSTEM and done.stderr.startswith("tamis: cannot create a temporary folder"), done
 
 
 # Work of a few seconds: files of a million rows each, written once.

@@ -191,12 +191,15 @@ static void points_of_units_are_bounded(void **state)
                 tmi_engine *engine = roads[r].open(list, n, 1 + (unsigned)r % 2);
                 tmi_request asked = request;
                 if (roads[r].is_parted) asked.table_count = 1; /* no groups */
-                if (strncmp(roads[r].name, "postgres", 8) == 0) {
+                const bool by_sql = strncmp(roads[r].name, "sql", 3) == 0;
+                if (by_sql || strncmp(roads[r].name, "postgres", 8) == 0) {
                     static answers none;
                     tamis_error err = {0};
                     tmi_int128 *const zeros[] = {none.of[0], none.of[1]};
                     assert_int_equal(engine->check(engine, &asked, NULL, &err), TAMIS_REFUSED);
-                    if (!roads[r].is_parted) assert_non_null(strstr(err.message, "design.max_unit_weight: PostgreSQL cannot"));
+                    const char *const why = by_sql ? "design.max_unit_weight: an engine that is asked in SQL cannot"
+                                                   : "design.max_unit_weight: PostgreSQL cannot";
+                    if (!roads[r].is_parted) assert_non_null(strstr(err.message, why));
                     assert_int_equal(engine->aggregate(engine, zeros, &asked, NULL, NULL), TAMIS_REFUSED);
                 } else {
                     if (r % 2 == 0) expect_inventory(roads[r].name, engine, list, n, !roads[r].is_parted);
@@ -209,7 +212,14 @@ static void points_of_units_are_bounded(void **state)
         }
         free(list);
     }
-    const tmi_request without = {.tables = bounded_tables, .table_count = 1};
+    const tmi_request one = {.tables = bounded_tables, .table_count = 1, .unit = &unit, .rows_per_unit = 2, .key = key},
+                      without = {.tables = bounded_tables, .table_count = 1};
+    for (size_t i = 0; i < 2; i++) { /* what an engine says that does not know them */
+        tmi_layout layout;
+        assert_int_equal(tmi_layout_init(&layout, i == 0 ? &one : &requests[0].request, NULL), TAMIS_OK);
+        assert_int_equal(tmi_refuse_bounded_units(&layout, "it", NULL), i == 0 ? TAMIS_REFUSED : TAMIS_OK);
+        tmi_layout_clear(&layout);
+    }
     assert_int_equal(tmi_request_check(&without, NULL), TAMIS_INVALID);
     tmi_column low = of_unit;
     low.most_of_unit = 63 << 20; /* below the largest point */

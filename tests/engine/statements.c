@@ -78,7 +78,7 @@ static void the_probe(void **state)
     duckdb_run on;
     tamis_error err = {0};
     duckdb_run_open(&on);
-    const tmi_sql_road road = {&tmi_dialect_duckdb, "t", NULL, duckdb_run_sql, &on};
+    const tmi_sql_road road = {&tmi_dialect_duckdb, "t", NULL, duckdb_run_sql, &on, NULL};
     if (tmi_probe_engine(&road, &err) != TAMIS_OK) fail_msg("%s", err.message);
     duckdb_run_close(&on);
 }
@@ -344,7 +344,7 @@ static void only_integers_are_believed(void **state)
     for (size_t i = 0; i < COUNT(cases) + 1; i++) {
         const bool fails = i == COUNT(cases);
         scripted script = {fails ? "[]" : cases[i].reply, fails ? TAMIS_INVALID : TAMIS_OK};
-        const tmi_sql_road road = {&tmi_dialect_spark, "t", NULL, say, &script};
+        const tmi_sql_road road = {&tmi_dialect_spark, "t", NULL, say, &script, NULL};
         const tmi_sql_place place = {&road, "t", &none, 0};
         tmi_int128 answer = 0, *const answers[] = {&answer};
         tamis_error err = {0};
@@ -398,8 +398,8 @@ static void doubles_of_spark(void **state)
     static const tmi_column id = {.name = "id", .kind = TMI_LABEL},
                             half = {.name = "id", .kind = TMI_CATEGORY, .values = halves, .value_count = 3};
     for (int label_ = 0; label_ < 2; label_++) {
-        scripted script = {"[[\"double\"]]", TAMIS_OK};
-        const tmi_sql_road road = {&tmi_dialect_spark, "t", NULL, say, &script};
+        scripted script = {"[[\"4.0\", \"double\"]]", TAMIS_OK};
+        const tmi_sql_road road = {&tmi_dialect_spark, "t", NULL, say, &script, NULL};
         const tmi_column *const columns[] = {label_ ? &id : &half};
         const tmi_inventory asked = {.columns = columns, .column_count = 1};
         tmi_known_columns known = {0};
@@ -462,7 +462,7 @@ static tamis_status record_or_play(void *context, tamis_reply *reply, const char
 
 static tamis_status whole_release(tape *t, const tmi_request *request, tmi_int128 *const *answers)
 {
-    const tmi_sql_road road = {&tmi_dialect_duckdb, "t", NULL, record_or_play, t};
+    const tmi_sql_road road = {&tmi_dialect_duckdb, "t", NULL, record_or_play, t, NULL};
     tmi_engine *engine = NULL;
     tmi_inventory all = {.columns = asked_columns, .column_count = COUNT(asked_columns), .rows_fixed = true};
     tamis_status status;

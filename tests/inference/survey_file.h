@@ -93,7 +93,7 @@ static inline tmi_engine *survey_engine(const tamis_plan *plan)
     tmi_engine *engine;
     tamis_error err = {0};
     if (tmi_engine_for(&engine, plan,
-                       &(tamis_estimate_options){.size = sizeof(tamis_estimate_options), .engine = TAMIS_ENGINE_MEMORY},
+                       &(tamis_estimate_options){.size = sizeof(tamis_estimate_options), .engine = TAMIS_ENGINE_MEMORY}, false,
                        &err) != TAMIS_OK)
         fail_msg("%s", err.message);
     return engine;

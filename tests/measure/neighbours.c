@@ -427,6 +427,118 @@ static void rows_of_units_are_variance_units(void **state)
     }
 }
 
+/* ---- units of several rows whose weights are bounded together ---- */
+
+#define UNIT_ROWS 3
+
+/* Every household of up to three rows of a few kinds, with one of two ids, in the place of another one. */
+static size_t households(array_row (*list)[UNIT_ROWS])
+{
+    static const double weights[] = {1e6, 30, 10}, x[] = {10, 30};
+    array_row kinds[3 * 3 + 1] = {{0}}; /* the last one: no row */
+    size_t count = 0, all = 0;
+    for (size_t w = 0; w < 3; w++)
+        for (size_t i = 0; i < 2; i++)
+            for (size_t g = 0; g <= i; g++)
+                kinds[count++] = (array_row){.x = x[i], .y = 3, .g = gs[g], .h = "u", .w = weights[w], .c = "1", .u = "1"};
+    for (size_t i = 0; i <= count; i++)
+        for (size_t j = 0; j <= i; j++)
+            for (size_t k = 0; k <= j; k++)
+                for (int id = 0; id < 2; id++, all++) {
+                    const size_t own[] = {i, j, k};
+                    for (size_t r = 0; r < UNIT_ROWS; r++) {
+                        list[all][r] = kinds[own[r]];
+                        if (list[all][r].u && id == 1) list[all][r].u = "3", list[all][r].c = "2";
+                    }
+                }
+    return all;
+}
+
+/* `linear`, `squares`: how much of the sensitivity must be attained, in tables of weights and of their squares. */
+static void check_households(const char *design, const char *statistics, double linear, double squares)
+{
+    static array_row list[440][UNIT_ROWS];
+    const size_t records = households(list);
+    assert_int_equal(records, sizeof list / sizeof *list);
+    tamis_plan *plan = plan_with(design, "id: u, rows_per_unit: 3, epsilon: 1", X, statistics);
+    tmi_schedule s;
+    tmi_query query;
+    tamis_error err = {0};
+    tamis_rng *rng;
+    if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_query_make(&query, &s, &err), TAMIS_OK);
+    assert_int_equal(tmi_query_make_room(&query, &err), TAMIS_OK);
+    bits_from_seed(13);
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_draw(&query, rng, NULL), TAMIS_OK);
+    tamis_rng_free(rng);
+    worst *found = calloc(s.measurement_count, sizeof *found);
+    double **adds = calloc(s.measurement_count, sizeof *adds);
+    for (size_t i = 0; i < s.measurement_count; i++) adds[i] = calloc(records * numbers_of(&s.measurements[i]), sizeof **adds);
+    for (size_t r = 0; r < records; r++) {
+        array_row survey[1 + UNIT_ROWS] = {{.x = 20, .g = "b", .h = "w", .w = 40, .c = "2", .u = "2"}};
+        memcpy(survey + 1, list[r], sizeof list[r]);
+        count(&(tables){&query}, survey, 1 + UNIT_ROWS);
+        for (size_t i = 0; i < s.measurement_count; i++)
+            for (size_t k = 0; k < numbers_of(&s.measurements[i]); k++)
+                adds[i][r * numbers_of(&s.measurements[i]) + k] = truth_of(&query, &s, i, k);
+    }
+    compare(found, adds, records, &s);
+    for (size_t i = 0; i < s.measurement_count; i++) {
+        const tmi_measurement *m = &s.measurements[i];
+        const double least = m->marginal.form != TMI_FULL ? 0.5 : tmi_weighs_squares(m->marginal.weighting) ? squares : linear;
+        if (found[i].l1 > 1 + 1e-12 || found[i].l2 > 1 + 1e-12 || found[i].l1 < least - 1e-6)
+            fail_msg("%s: measurement %zu, family %d: L1 %.15g, L2 squared %.15g of the sensitivity", design, i,
+                     (int)m->marginal.weighting, found[i].l1, found[i].l2);
+        free(adds[i]);
+    }
+    free(found), free(adds);
+    tmi_query_clear(&query);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* Weights of 50 and 30 add up to the bound of 80, so that it is attained; three of 50 become three of 26.67. With a guess of the
+ * mean weight, those in totals of PSUs count up to 25: then three of them are below a bound of 80, and above one of 60, which 25,
+ * 25 and 10 attain. Squares: 50 50 + 30 30 of 80 50, or 25 25 + 25 25 + 10 10 of 60 25. */
+static void weights_of_units(void **state)
+{
+    (void)state;
+    static const char both[] = "  - {total: x}\n  - {mean: x, by: g}\n", means[] = "  - {mean: x, by: g}\n";
+    check_households("weights: {}, weight: w, max_weight: 50, max_unit_weight: 80", both, 1, 0.85);
+    check_households("weights: {cluster: c}, weight: w, max_weight: 50, max_unit_weight: 80", means, 1, 0.85);
+    check_households("weights: {deff: 2}, weight: w, max_weight: 50, max_unit_weight: 80", both, 1, 0.85);
+    check_households("weights: {}, weight: w, max_weight: 50, max_unit_weight: 80, typical: {population: 100, sample: 10}", means,
+                     1, 0.85);
+    check_households("weights: {}, weight: w, max_weight: 50, max_unit_weight: 60, typical: {population: 100, sample: 10}", means,
+                     1, 0.85);
+    check_households("weights: {}, weight: w, max_weight: 50, max_unit_weight: 150", means, 1, 1); /* three largest ones fit */
+    check_households("weights: {}, weight: w, max_weight: 50", means, 1, 1);
+}
+
+/* The bound is that of the plan on the grid of weights, or none where rows_per_unit of the largest weight are not above it. */
+static void bounds_of_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bound;
+        double points; /* times the step */
+    } cases[] = {{"50", 50}, {"80.25", 80.25}, {"149", 149}, {"150", 0}, {"1e9", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char design[200];
+        tmi_schedule s;
+        snprintf(design, sizeof design, "weights: {}, weight: w, max_weight: 50, max_unit_weight: %s", cases[i].bound);
+        tamis_plan *plan = plan_with(design, "id: u, rows_per_unit: 3, epsilon: 1", X, "  - total: x\n");
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_true((double)s.sampling.most_of_unit * tmi_number_nearest(s.sampling.step) == cases[i].points);
+        const double rows = cases[i].points > 0 ? cases[i].points / 50 : 3;
+        assert_true(fabs(tmi_largest_rows_of_unit(&s.workload, TMI_WEIGHTED) - rows) < 1e-6);
+        assert_true(tmi_largest_rows_of_unit(&s.workload, TMI_UNWEIGHTED) == 3);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
 /* The levels of one row are rounded each by itself, so that together they are above its weight: with the worst value, by so much
  * as the sensitivity has. */
 static void rounding_of_levels(void **state)
@@ -455,6 +567,44 @@ static void rounding_of_levels(void **state)
         const double weight = ldexp(tmi_number_nearest(m->laws[0].most), -m->shift);
         if (!(most > weight) || !(2 * most <= (double)m->laws[0].l1) || !((double)m->laws[0].l1 <= 2 * (weight + 8)))
             fail_msg("%.17g of %.17g, sensitivity %lld", most, weight, (long long)m->laws[0].l1);
+        looked++;
+    }
+    assert_true(looked > 0);
+    tmi_query_clear(&query);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* The same of all rows of a unit, whose weights add up to their bound: each of them is rounded. */
+static void rounding_of_units(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_with("weights: {}, weight: w, max_weight: 47.3, max_unit_weight: 3571965027/16777216",
+                                 "id: u, rows_per_unit: 9, epsilon: 1", "{from: 0, to: 997, step: 1}",
+                                 "  - {variance: x, by: g}\n");
+    tmi_schedule s;
+    tmi_query query;
+    tables t = {&query};
+    size_t looked = 0;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make(&query, &s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make_room(&query, NULL), TAMIS_OK);
+    for (size_t i = 0; i < s.measurement_count; i++) {
+        const tmi_measurement *m = &s.measurements[i];
+        double most = 0;
+        if (!m->rounded || m->marginal.form != TMI_FULL || m->added < 3 || is_of_totals(m)) continue;
+        for (int x = 0; x <= 997; x++) {
+            array_row rows[9];
+            double sum = 0;
+            for (size_t r = 0; r < 9; r++) rows[r] = (array_row){.x = x, .g = "a", .w = 396885003.0 / 16777216, .u = "1"};
+            count(&t, rows, 9);
+            for (size_t k = 0; k < m->numbers; k++) sum += (double)tmi_query_truth(&query, &s, i, k);
+            most = fmax(most, sum);
+        }
+        /* nine weights of 396885003 points add up to the bound */
+        const double all = ldexp(tmi_number_nearest(m->laws[0].most), -m->shift) * 3571965027 / 16777216 / 47.3;
+        if (!(most > all + 5) || !(2 * most <= (double)m->laws[0].l1) || !((double)m->laws[0].l1 <= 2 * (all + 9 * 8)))
+            fail_msg("%.17g of %.17g, sensitivity %lld", most, all, (long long)m->laws[0].l1);
         looked++;
     }
     assert_true(looked > 0);
@@ -860,6 +1010,9 @@ int main(void)
         cmocka_unit_test(weights_beyond_their_bounds),
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(rows_of_units_are_variance_units),
+        cmocka_unit_test(weights_of_units),
+        cmocka_unit_test(bounds_of_units),
+        cmocka_unit_test(rounding_of_units),
         cmocka_unit_test(rounding_of_levels),
         cmocka_unit_test(a_row_adds_its_weight),
         cmocka_unit_test(listed_clusters_have_places_of_their_own),

@@ -25,8 +25,9 @@ typedef struct array_engine {
     size_t row_count;
     tamis_status describe_status, aggregate_status;
     int describes, aggregates;
-    size_t bits_before;  /* random bytes taken when the aggregation began */
-    tmi_inventory asked; /* the last one */
+    size_t bits_before;         /* random bytes taken when the aggregation began */
+    tmi_inventory asked;        /* the last one */
+    const tmi_request *request; /* while it is answered */
 } array_engine;
 
 #define ARRAY_MISSING INT64_MIN
@@ -48,8 +49,9 @@ static inline const char *array_text(const tmi_column *column, const array_row *
 }
 
 static inline int64_t array_value(const array_engine *a, const tmi_column *column, const array_row *row);
+static inline int64_t array_earlier(const array_engine *a, const tmi_request *request, size_t r);
 
-static inline int64_t array_grid_point(const array_engine *a, const tmi_column *c, const array_row *row)
+static inline int64_t array_own_point(const array_engine *a, const tmi_column *c, const array_row *row)
 {
     const tmi_grid *grid = &c->grid;
     int64_t code = c->by ? array_value(a, c->by, row) : 0;
@@ -62,6 +64,21 @@ static inline int64_t array_grid_point(const array_engine *a, const tmi_column *
     if (missing) return c->has_instead ? c->instead : ARRAY_MISSING;
     double k = floor(fmin(fmax(v, grid->from), grid->to) / grid->step + 0.5);
     return (int64_t)fmin(fmax(k, (double)grid->low), (double)grid->high);
+}
+
+/* The same, if a unit's points are bounded together: a part of the bound that is that of the point in their sum. */
+static inline int64_t array_grid_point(const array_engine *a, const tmi_column *c, const array_row *row)
+{
+    const int64_t own = array_own_point(a, c, row);
+    const char *unit = c->most_of_unit > 0 && a->request ? array_text(a->request->unit, row) : NULL;
+    __int128 sum = 0;
+    for (size_t r = 0; unit && r < a->row_count; r++) {
+        const char *other = array_text(a->request->unit, &a->rows[r]);
+        if (!other || strcmp(other, unit) != 0 || array_earlier(a, a->request, r) >= a->request->rows_per_unit) continue;
+        const int64_t point = array_own_point(a, c, &a->rows[r]);
+        sum += point == ARRAY_MISSING ? 0 : point;
+    }
+    return own == ARRAY_MISSING || sum <= c->most_of_unit ? own : (int64_t)((__int128)own * c->most_of_unit / sum);
 }
 
 /* Labels of the row's stratum that are smaller, each once. */
@@ -227,6 +244,7 @@ static inline tamis_status array_aggregate(tmi_engine *engine, tmi_int128 *const
     a->bits_before = bits_taken();
     if (watch && watch->progress && watch->progress(watch->context, 0.5, 1) != 0) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
     if (a->aggregate_status != TAMIS_OK) return tmi_fail(err, a->aggregate_status, "aggregate");
+    a->request = request;
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];
         for (size_t r = 0; r < a->row_count; r++) {
@@ -240,6 +258,7 @@ static inline tamis_status array_aggregate(tmi_engine *engine, tmi_int128 *const
                 answers[t][(size_t)cell * table->measure_count + m] += array_adds(a, &table->measures[m], &a->rows[r]);
         }
     }
+    a->request = NULL;
     return TAMIS_OK;
 }
 

@@ -148,7 +148,7 @@ static double least_sum(const margins *m, double rho)
 /* Searches with shares in proportion to what each margin has of the sum, which is then what is made least. */
 static double found_sum(margins *m, double rho, double *gap)
 {
-    static const tmi_move_bound move_bound[1] = {{0}};
+    static const tmi_move_bound move_bound[1] = {{.own = 1}};
     static const double once[1] = {1};
     tmi_search search = {.problem = {.effects = &m->effects,
                                      .targets = m->targets,

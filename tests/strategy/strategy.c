@@ -231,7 +231,7 @@ static void clear_case(case_of *c)
     tmi_effects_clear(&c->effects);
 }
 
-static const tmi_move_bound none[1] = {{0}};
+static const tmi_move_bound none[1] = {{.own = 1}};
 static const double once[1] = {1};
 
 static tmi_search search_of(case_of *c, bool gaussian)

@@ -78,7 +78,10 @@ static void rho_and_shares_are_understood(void **state)
     tamis_error err;
     (void)state;
     if (tamis_study_epsilon(&study, plan, SHARE(half), NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    assert_true(number_after(tamis_study_as(study, TAMIS_STUDY_JSON), "\"rho\": ") > 0);
+    const char *json = tamis_study_as(study, TAMIS_STUDY_JSON), *mean = strstr(json, "\"mean x\"");
+    assert_true(number_after(json, "\"rho\": ") > 0);
+    assert_non_null(mean);
+    assert_double_equal(number_after(mean, "\"allowed\": "), 15, 1e-9); /* half of the guess */
     tamis_study_free(study);
     tamis_number_free(half);
     tamis_plan_free(plan);

@@ -115,7 +115,7 @@ static void compare_with_data(const char *name, const char *path, int runs)
         tamis_release *release;
         if (tmi_engine_for(&engine, plan,
                            &(tamis_estimate_options){.size = sizeof(tamis_estimate_options), .engine = TAMIS_ENGINE_MEMORY},
-                           &err) != TAMIS_OK)
+                           false, &err) != TAMIS_OK)
             fail_msg("%s", err.message);
         if (tmi_release_with(&release, plan, engine, &(tmi_run){0}, &err) != TAMIS_OK) fail_msg("%s", err.message);
         for (size_t i = 0; i < places.count; i++) {

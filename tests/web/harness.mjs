@@ -84,9 +84,26 @@ export async function open(context, url) {
   page.on('response', async r => {
     if (r.url().includes('/api/')) answers.push({name: r.url().replace(/.*\/api\//, ''), status: r.status(), text: await r.text().catch(() => '')});
   });
+  const state = {pending: 0, last: Date.now()};
+  waits.set(page, state);
+  const edits = r => /\/api\/(?!preview|job)/.test(r.url());
+  page.on('request', r => { if (edits(r)) state.pending++, state.last = Date.now(); });
+  const over = r => { if (edits(r)) state.pending--, state.last = Date.now(); };
+  page.on('requestfinished', over);
+  page.on('requestfailed', over);
   await page.goto(url);
   await page.waitForSelector('h1');
   return {page, errors, answers, hosts};
+}
+
+/** @type {Map<any, {pending: number, last: number}>} */
+const waits = new Map();
+
+/** Waits until changes of the plan are done; forecasts may go on. @param {any} page */
+export async function settled(page) {
+  const state = waits.get(page);
+  await page.waitForTimeout(90);
+  while (state.pending > 0 || Date.now() - state.last < 70) await page.waitForTimeout(20);
 }
 
 /** Waits until nothing is under way. @param {any} page */

@@ -1,15 +1,41 @@
 /* What the page knows without a browser: questions, lists, texts. Designs and settings are checked by tamis itself. */
 
 import assert from 'node:assert/strict';
-import {mkdtempSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {run, tamis} from './harness.mjs';
-import {existsSync} from 'node:fs';
+import {gzipSync} from 'node:zlib';
+import {root, run, tamis} from './harness.mjs';
 import * as lists from '../../web/page/lists.js';
 import * as q from '../../web/page/questions.js';
 import * as t from '../../web/page/text.js';
+
+/* ---- sources ---- */
+
+const page = join(root, 'web/page'), sources = readdirSync(page).map(name => ({name, text: readFileSync(join(page, name), 'utf8')}));
+
+test('no markup from texts, no other host, no code from texts; below 150 kB as it is sent', () => {
+  for (const {name, text} of sources) {
+    assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser|srcdoc/, name);
+    assert.doesNotMatch(text.replaceAll('http://www.w3.org/2000/svg', ''), /https?:\/\/|\/\/[a-z]+\.[a-z]/, name);
+    assert.doesNotMatch(text, /style="|toFixed|toPrecision\((?!12)/, name);
+  }
+  const sent = sources.reduce((n, s) => n + gzipSync(s.text, {level: 9}).length, 0);
+  console.log(`# ${sources.reduce((n, s) => n + s.text.length, 0)} letters, ${sent} bytes as they are sent`);
+  assert.ok(sent < 150_000);
+});
+
+const tsc = join(root, 'tests/web/node_modules/typescript/bin/tsc');
+
+test('types', {skip: existsSync(tsc) ? false : 'no typescript: scripts/setup test installs it'}, () => {
+  try {
+    execFileSync(process.execPath, [tsc, '-p', join(root, 'tests/web/tsconfig.json')], {encoding: 'utf8'});
+  } catch (error) {
+    assert.fail(error.stdout);
+  }
+});
 
 /* ---- texts ---- */
 
@@ -35,7 +61,7 @@ test('every key has a step', () => {
   assert.equal(t.stepOf('/privacy/unit'), 'protected');
   assert.equal(t.stepOf('/calibrate/to'), 'design');
   assert.equal(t.stepOf('/postprocess'), 'plan');
-  const marks = t.marks({errors: [{message: 'columns.x: expected the key from', key: 'columns.x'}, {message: 'wrong', key: 'design'}], tree: {statistics: [{}]}});
+  const marks = t.marks({errors: [{message: 'columns.x: expected the key from', key: 'columns.x'}, {message: 'wrong', key: 'design'}], tree: {statistics: [{}], budget: {}}});
   assert.deepEqual(marks.columns, {missing: 1, wrong: 0});
   assert.deepEqual(marks.design, {missing: 0, wrong: 1});
   assert.deepEqual(marks.statistics, {missing: 0, wrong: 0});

@@ -90,8 +90,7 @@ def reads_of(trace, path):
 def planning_reads_nothing_of_the_data_but_the_header():
     if not shutil.which("strace"):
         raise Skip("no strace")
-    if b"__asan_init" in pathlib.Path(TAMIS).read_bytes():
-        raise Skip("sanitizers and strace do not go together")
+    program = unsanitized()
     with api_folder() as folder:
         text = (folder / "plan.yaml").read_text()
         lines = (folder / "apisrs.csv").read_text().splitlines(keepends=True)
@@ -100,7 +99,7 @@ def planning_reads_nothing_of_the_data_but_the_header():
         size = (folder / "apisrs.csv").stat().st_size
         log = folder.parent / (folder.name + ".strace")
         try:
-            server = Server(folder, before=["strace", "-f", "-qq", "-e", "trace=open,openat,openat2,close,read,pread64,readv,preadv,mmap,dup,dup2,dup3",
+            server = Server(folder, program=program, before=["strace", "-f", "-qq", "-e", "trace=open,openat,openat2,close,read,pread64,readv,preadv,mmap,dup,dup2,dup3",
                                             "-o", str(log)])
             for route, members in [("files", {}), ("header", {"file": "apisrs.csv"}), ("new", {"file": "apisrs.csv"}), ("draft", {"text": text}),
                                    ("preview", {"text": text, "advice": True}), ("compare", {"text": text}), ("epsilon", {"text": text, "share": "0.5"}),

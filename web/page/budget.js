@@ -2,9 +2,9 @@
 
 import {call, Refusal} from './api.js';
 import {box, button, card, draw, el, id, props, put, rows} from './dom.js';
-import {Form, short} from './form.js';
+import {Form} from './form.js';
 import {bar, groupName, meaningOf, picture, quality, worstOf} from './show.js';
-import {at, pointer, stepOf} from './text.js';
+import {at, isMissing, marks, pointer, STEPS} from './text.js';
 
 const STOPS = ['0.1', '0.15', '0.2', '0.3', '0.5', '0.7', '1', '1.5', '2', '3', '5', '7', '10'];
 const LARGE = 3; /* from this epsilon on a sentence says what it means */
@@ -78,7 +78,7 @@ export function build(app) {
   const more = button('One line per number', () => { all = !all; update(); }, {class: 'link', 'aria-pressed': 'false'});
   const asTable = button('as a table', () => { table = !table; update(); }, {class: 'link', 'aria-pressed': 'false'});
   const key = el('p', {class: 'help'}, el('span', {class: 'swatch sampling', 'aria-hidden': 'true'}), ' sampling, which no budget changes  ',
-    el('span', {class: 'swatch noise', 'aria-hidden': 'true'}), ' added by the noise. Lines: 16.5 % (E from there) and 33.3 % (F). ', more, ' · ', asTable);
+    el('span', {class: 'swatch noise', 'aria-hidden': 'true'}), ' added by the noise. Lines: 16.5 % (E from there) and 33.3 % (F); a share is judged by the width of its interval. ', more, ' · ', asTable);
   const stale = el('p', {class: 'note'});
   const assumed = el('section', {class: 'part'});
 
@@ -106,7 +106,10 @@ export function build(app) {
     el('table', {}, el('caption', {class: 'hidden'}, 'What would lower the errors'), el('thead', {class: 'hidden'}, el('tr', {}, el('th', {scope: 'col'}, 'Statistic'), el('th', {scope: 'col'}, 'Change'), el('th', {scope: 'col'}, 'Try it'))), help));
 
   /** @param {any} s @param {any} c */
-  function wordsOf(s, c) {
+  const wordsOf = (s, c) => changeWords(s, c).replace(/ %/g, '\u00a0%');
+
+  /** @param {any} s @param {any} c */
+  function changeWords(s, c) {
     const lower = c.shown?.error_lower_by ? `: error ${c.shown.error_lower_by} lower` : '';
     const eps = c.shown?.epsilon ?? c.epsilon, rho = c.shown?.rho ?? c.rho;
     const amount = rho !== undefined ? `rho ${rho}` : `epsilon ${eps}`;
@@ -115,6 +118,7 @@ export function build(app) {
     case 'delta': return `a delta of ${c.shown?.delta ?? '1e-6'}${lower}`;
     case 'secret_sample': return `if nobody outside knows who was sampled (${amount} then)${lower}`;
     case 'half_the_range': return `half the range of ${rangeColumn(s) ?? 'the column'}, which clamps values${lower}; no cost in privacy`;
+    case 'half_the_groups': return `groups taken together in pairs${lower}; no cost in privacy`;
     default: return c.change.replace(/_/g, ' ') + lower;
     }
   }
@@ -160,7 +164,7 @@ export function build(app) {
   const besides = card('Beside each other', beside);
   const spent = el('p', {});
   const budgetField = form.field({path: () => (at(app.tree, '/budget/rho') !== undefined ? '/budget/rho' : '/budget/epsilon'), kind: 'number', size: 6,
-    label: 'All releases of this survey together may ever spend', help: 'Decide it once, from what people were promised. The first release fixes it.'});
+    label: 'All releases of this survey together may ever spend', need: true, help: 'Decide it once, from what people were promised. The first release fixes it.'});
   const account = card('The account', budgetField, spent);
 
   const left = el('div', {class: 'main-column'}, lossBox, stale, lines, plain, key, assumed, helps);
@@ -206,18 +210,22 @@ export function build(app) {
     props(asTable, {'aria-pressed': String(table)});
     plain.hidden = !table || !p;
     if (table && p) put(plain, numbersTable(p));
-    const list2 = p?.assumed ?? [];
+    /** @type {any[]} */ const list2 = [];
+    for (const a of p?.assumed ?? []) {
+      const same = list2.find(x => JSON.stringify(x.columns ?? []) === JSON.stringify(a.columns ?? []));
+      if (same) same.assumed += '; ' + a.assumed;
+      else list2.push({...a});
+    }
     assumed.hidden = !list2.length;
     if (list2.length) draw(assumed, list2, () => [el('h2', {}, 'What had to be assumed'), el('p', {class: 'help'}, 'A bar is hatched where its size is only assumed. Guesses from last year or another survey make the forecast mean something; a wrong one costs accuracy, never privacy.'),
       el('ul', {class: 'plain'}, list2.map(a => el('li', {}, el('span', {}, a.columns?.length ? el('strong', {}, a.columns.slice(0, 6).join(', '), ': ') : null, a.assumed, ' '),
         button('Answer', () => answerTo(a), {class: 'small', 'aria-label': `Answer: ${a.assumed}`}))))]);
 
     /* advice */
-    const advice = (p?.statistics ?? []).filter(s => s.helps_most && s.changes?.length).flatMap(s => {
-      const best = s.changes.find(c => c.change === s.helps_most);
-      const free = s.changes.find(c => c.change === 'half_the_range' && c !== best && c.error_lower_by > 0.02);
-      return [best, free].filter(c => c && c.error_lower_by > 0.005).map(c => ({s, c}));
-    }).sort((a, b) => b.c.error_lower_by - a.c.error_lower_by).slice(0, 6);
+    /* the largest gains first, and not only one kind of change */
+    const many = new Map(), advice = (p?.statistics ?? []).flatMap(s => (s.changes ?? []).map(c => ({s, c}))).filter(x => x.c.error_lower_by > 0.02)
+      .sort((a, b) => b.c.error_lower_by - a.c.error_lower_by)
+      .filter(({c}) => many.set(c.change, (many.get(c.change) ?? 0) + 1).get(c.change) <= 2).slice(0, 8);
     helps.hidden = !advice.length;
     rows(help, advice, x => `${x.s.number}:${x.c.change}:${x.c.epsilon ?? ''}`, () => {
       const name = el('th', {scope: 'row'}), words = el('td'), act = el('td', {class: 'act'});
@@ -251,13 +259,10 @@ export function build(app) {
   }
 
   function whatIsMissing() {
-    const errors = app.draft?.errors ?? [];
-    if (!errors.length) return '';
-    return [el('strong', {}, 'No forecast yet. '), 'First: ', errors.slice(0, 4).map((e, i) => {
-      const path = e.key ? '/' + e.key.split(/[.[]/)[0] : '';
-      const step = e.key?.startsWith('privacy.') ? stepOf('/privacy/' + e.key.slice(8)) : stepOf(path);
-      return [i ? '; ' : '', el('a', {href: '#' + step}, e.key ?? 'the plan'), ' ', short(e)];
-    }), errors.length > 4 ? ' …' : '.'];
+    const all = marks(app.draft), open = STEPS.filter(s => s.name !== 'budget' && s.name !== 'plan' && (all[s.name].missing || all[s.name].wrong));
+    const own = app.errorsOf('budget').filter(e => !isMissing(e)), rest = app.errorsOf('plan');
+    return [el('strong', {}, 'No forecast yet. '), open.length ? ['First: ', open.map((s, i) => [i ? ', ' : '', el('a', {href: '#' + s.name}, s.title)]), '. '] : '',
+      own.map(e => e.message).join('; '), rest.length ? [' ', el('a', {href: '#plan'}, 'Errors of the plan')] : ''];
   }
 
   /** @param {any} a */

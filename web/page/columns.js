@@ -5,7 +5,7 @@ import {Form, short} from './form.js';
 import {codebookOf, codesOf, columnList, setForAll, shown} from './lists.js';
 import {upper} from './budget.js';
 import {bar, worstOf} from './show.js';
-import {at, noteOf, number, onOneLine, pathOfKey, pointer, withNote} from './text.js';
+import {at, isMissing, noteOf, number, onOneLine, pathOfKey, pointer, withNote} from './text.js';
 
 const FILTERS = [{value: 'fill', label: 'To fill in'}, {value: 'used', label: 'Used'}, {value: 'all', label: 'All'}];
 const MISSING = [{value: 'leave_out', label: 'left out'}, {value: 'none', label: 'none'}, {value: 'category', label: 'own category'}];
@@ -176,7 +176,7 @@ export function build(app) {
       const list = t.split(/[\s,;]+/).filter(x => x).map(x => number(x));
       return list.length ? list : null;
     }});
-    const from = el('div', {class: 'field'}, el('label', {for: note.id}, 'From where is this?'), note, el('span', {class: 'help'}, 'Kept as a comment in the plan: an auditor asks for it.'));
+    const from = el('div', {class: 'field'}, el('label', {for: note.id}, 'Note: from where is this?'), note, el('span', {class: 'help'}, 'Kept as a comment in the plan: an auditor asks for it. Labels of codes are noted here too.'));
     /** @type {any} */ let own;
     if (kind === 'number') {
       const guess = (key, text, help) => form.field({path: path(name, 'typical', key), kind: 'number', label: text, size: 7, help, read: v => {
@@ -193,7 +193,7 @@ export function build(app) {
           app.edit([{path: path(name, 'typical'), value: sd === null && share === null ? mean : {...(mean === null ? {} : {mean}), ...(sd === null ? {} : {sd}), ...(share === null ? {} : {share})}}], path(name, 'typical'));
         }
       }, true);
-      own = [el('div', {class: 'line'}, form.field({path: path(name, 'from'), kind: 'number', label: 'from', size: 8}), form.field({path: path(name, 'to'), kind: 'number', label: 'to', size: 8}),
+      own = [el('div', {class: 'line'}, form.field({path: path(name, 'from'), kind: 'number', label: 'from', size: 8, need: true}), form.field({path: path(name, 'to'), kind: 'number', label: 'to', size: 8, need: true}),
         form.field({path: path(name, 'step'), kind: 'number', label: 'in steps of', size: 5}), form.field({path: path(name, 'unit_of_measure'), label: 'measured in', size: 14, placeholder: 'hours a week'})),
       el('h3', {}, 'A guess'), typical, el('p', {class: 'help'}, 'Guesses cost accuracy if wrong, never privacy. Take them from last year or another survey.')];
     } else {
@@ -231,7 +231,7 @@ export function build(app) {
       if (!now) return;
       const p = app.preview && app.draft?.ok ? app.preview : null;
       put(uses, kind ?? '', now.uses.length ? `, used in ${now.uses.map(i => `“${p?.statistics.find(s => s.number === i)?.words ?? `statistic ${i + 1}`}”`).slice(0, 3).join(', ')}` : '');
-      put(wrong, app.errorsAt(path(name)).map(short).join(' '));
+      put(wrong, app.errorsAt(path(name)).filter(e => !isMissing(e)).map(short).join(' '));
       if (document.activeElement !== note) note.value = noteOf(app.text, place(name));
       note.disabled = shared(name);
       const mine = (p?.statistics ?? []).filter(s => now.uses.includes(s.number) && !s.known);

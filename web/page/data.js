@@ -28,7 +28,7 @@ export function build(app) {
   const others = button('Show all files', () => { all = !all; draw(); }, {class: 'link'});
   const note = el('div', {class: 'note', hidden: true, 'aria-live': 'polite'});
   const about = el('section', {class: 'part', hidden: true}, el('h2', {}, 'This survey'), el('div', {class: 'grid'},
-    form.field({path: '/survey', label: 'Name of the survey', help: 'All its releases share one account. Letters, digits and hyphens are best.', size: 30}),
+    form.field({path: '/survey', label: 'Name of the survey', need: true, help: 'All its releases share one account. Letters, digits and hyphens are best.', size: 30}),
     form.field({path: '/title', label: 'Title of the report', size: 40}),
     form.field({path: '/source/file', label: 'Data file', size: 30}),
     form.field({path: '/wave', label: 'Wave, if there are several', size: 14, read: v => (typeof v === 'object' && v ? v.name ?? '' : v ?? ''), write: t => {

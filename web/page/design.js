@@ -5,7 +5,7 @@ import {box, button, choices, draw, el, id, put, rows} from './dom.js';
 import {columnOptions, Form} from './form.js';
 import {strataOf} from './lists.js';
 import {answersOf, designOf, FIELDS, IN_STRATA, readDesign} from './questions.js';
-import {at, number, pointer} from './text.js';
+import {at, isMissing, number, pointer} from './text.js';
 
 const PAGE = 200; /* strata in sight; more on demand */
 
@@ -126,7 +126,7 @@ export function build(app) {
       path: d.strata ? `/design/stratified/within/${d.kind}/${f.key}` : `/design/${d.kind}/${f.key}`, label: f.label + (f.need || /if /.test(f.label) ? '' : ' (if there is one)'), help: f.help,
       kind: f.kind === 'whole' || f.kind === 'number' ? 'number' : f.kind === 'take' ? 'text' : f.kind === 'choice' ? 'select' : f.kind,
       options: () => [{value: '', label: 'choose'}, ...(f.options ?? [])], write: f.kind === 'take' || f.kind === 'file' ? (f.kind === 'take' ? number : undefined) : undefined,
-      none: f.need ? 'choose a column' : 'none',
+      none: f.need ? 'choose a column' : 'none', need: f.need,
     })));
     fields.hidden = !list.length;
     put(fields.querySelector('legend'), d.strata ? 'In each stratum' : d.kind === 'weights' ? '2. What is known about the design?' : 'Its sizes');
@@ -192,7 +192,7 @@ export function build(app) {
     /* what the library calls it */
     const p = app.preview, errors = app.errorsOf('design');
     if (!d) draw(words, 'none', () => 'Answer the first question: the others follow.');
-    else if (errors.length) draw(words, errors, () => [el('strong', {}, 'Still to do: '), errors.slice(0, 4).map(e => e.message).join('; ')]);
+    else if (errors.length) draw(words, errors, () => [el('strong', {}, 'Still to do: '), errors.slice(0, 4).map(e => asked(d, e)).join('; '), '.']);
     else {
       const said = p && app.draft?.ok ? p.shown?.design : null;
       const more = explain(d.strata ? 'stratified' : d.kind);
@@ -200,6 +200,16 @@ export function build(app) {
         more && el('details', {}, el('summary', {}, 'What sampling adds to privacy here'), el('p', {}, more.what), el('p', {}, 'Outsiders: ', more.amplification))]);
     }
     words.className = errors.length ? 'note warn' : 'note';
+  }
+
+  /** An error in the words of the questions. @param {{kind: string, strata: boolean}} d @param {any} e */
+  function asked(d, e) {
+    const key = /expected the key (\w+)/.exec(e.message)?.[1], stratum = /^design\.stratified\.strata\.(.+)$/.exec(e.key ?? '')?.[1];
+    if (!key || !isMissing(e)) return e.message;
+    if (stratum) return `${(IN_STRATA[d.kind] ?? []).find(f => f.key === key)?.label ?? key} of ${stratum}`;
+    if (key === 'max_weight') return 'a bound of the weights';
+    const field = FIELDS[d.kind].find(f => f.key === key || f.key.endsWith('/' + key));
+    return field ? `“${field.label}”` : e.message;
   }
 
   /** @type {any} */ let text = null;

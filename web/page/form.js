@@ -1,11 +1,11 @@
 /* Fields that show and change one value of the plan. */
 
 import {el, id, options, put} from './dom.js';
-import {at, number} from './text.js';
+import {at, isMissing, number} from './text.js';
 
 /** @typedef {{path: string | (() => string), label: any, kind?: 'number' | 'text' | 'select' | 'check' | 'column' | 'file', options?: () => {value: string, label: string}[],
  *   help?: string, size?: number, none?: string, write?: (text: string) => any, read?: (value: any) => string, list?: () => string[],
- *   default?: string, hidden?: boolean, after?: () => void, placeholder?: string}} FieldOf */
+ *   default?: string, hidden?: boolean, need?: boolean, after?: () => void, placeholder?: string}} FieldOf */
 
 export class Form {
   /** @param {import('./state.js').App} app */
@@ -54,7 +54,8 @@ export class Form {
         options(choices, list.map(v => ({value: v, label: v})));
       }
       const errors = app.readable ? app.errorsAt(path()) : [];
-      put(wrong, errors.map(e => short(e)).join(' '));
+      const empty = of.need && app.open && text === '' && !errors.some(e => !isMissing(e));
+      put(wrong, empty ? 'to fill in' : errors.map(e => short(e)).join(' '));
       input.setAttribute('aria-invalid', errors.length ? 'true' : 'false');
       const by = [help, errors.length ? error : null].filter(Boolean).join(' ');
       if (by) input.setAttribute('aria-describedby', by);

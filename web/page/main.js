@@ -46,6 +46,8 @@ function go() {
     }
   }
   update();
+  const link = $('steps').querySelector('[aria-current]'), bar = $('steps').parentElement;
+  if (link && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = link.offsetParent.offsetLeft + link.parentElement.offsetLeft - bar.clientWidth / 3;
 }
 
 /** What is beside a step's name. @param {string} name @param {ReturnType<typeof marks>} all */
@@ -66,7 +68,7 @@ function steps() {
   all = marks(app.draft);
   rows($('steps'), STEPS, s => s.name, s => {
     const sign = el('span', {class: 'sign', 'aria-hidden': 'true'}), words = el('span', {class: 'hidden'});
-    const link = el('a', {href: '#' + s.name}, sign, el('span', {}, s.title), words);
+    const link = el('a', {href: './#' + s.name}, sign, el('span', {}, s.title), words);
     return Object.assign(el('li', {}, link), {update() {
       const m = mark(s.name, all);
       put(sign, m.sign);
@@ -89,8 +91,8 @@ function facts() {
   if (p?.shown?.would_spend) list.push(el('span', {}, p.shown.would_spend));
   const worst = p && widest(p);
   if (worst) list.push(el('span', {}, p.shown?.numbers ? `${p.shown.numbers} numbers, ` : '', 'least exact: CV ', worst.shown.cv));
-  const missing = app.missing.length;
-  if (!app.draft?.ok) list.push(el('span', {class: 'warn'}, missing && missing === app.draft?.errors.length ? 'to be filled in: ' + missing : 'the plan has errors'));
+  const counts = Object.values(marks(app.draft)), missing = counts.reduce((n, m) => n + m.missing, 0), wrong = counts.some(m => m.wrong);
+  if (wrong || missing) list.push(el('span', {class: 'warn'}, wrong ? 'the plan has errors' : 'to be filled in: ' + missing));
   const done = app.job?.state === 'done' && app.job.result ? `released ${clock(app.job.ended)}` : 'no data read';
   list.push(el('span', {class: 'quiet'}, done));
   put($('facts'), list);

@@ -37,7 +37,7 @@ export function build(app) {
   const root = el('div', {class: 'screen'}, el('h1', {}, 'Who is protected, and from whom?'),
     el('p', {class: 'lead'}, 'The promise is about one of them: whatever others know already, the publication adds little about this one.'),
     el('div', {class: 'columns even'}, el('div', {},
-      box('Whose answers are they?', el('div', {class: 'line'}, form.field({path: '/privacy/unit', label: 'One', size: 14, list: () => ['person', 'household', 'school', 'firm', 'patient', 'municipality', 'farm'], placeholder: 'person'}),
+      box('Whose answers are they?', el('div', {class: 'line'}, form.field({path: '/privacy/unit', label: 'One', size: 14, need: true, list: () => ['person', 'household', 'school', 'firm', 'patient', 'municipality', 'farm'], placeholder: 'person'}),
         el('label', {class: 'inline'}, several, el('span', {}, 'has several rows in the file'))), rowsFields),
       box('Who could learn that somebody was in the sample?', known.node), box('Is it confidential that somebody answered at all?', confidential.node),
       box('Is the list of who could be sampled public?', list.node), refusal, setting, all),

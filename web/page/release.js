@@ -69,6 +69,8 @@ export function build(app) {
     file: app.file, text: app.text, ...(folder.value.trim() ? {folder: inFolder(folder.value.trim())} : {}), ...(sign.value ? {sign: sign.value} : {}),
     ...(reason.value.trim() && !reasonLine.hidden ? {new_account: reason.value.trim()} : {}),
   });
+  /** The budget as the plan says it. */
+  const whole = () => ['epsilon', 'rho'].map(k => [k, at(app.tree, '/budget/' + k)]).filter(x => x[1] !== undefined).map(x => x.join(' '))[0];
   const inFolder = text => (text.includes('/') ? text : app.folder + text);
 
   async function test() {
@@ -169,7 +171,7 @@ export function build(app) {
     if (app.job?.state === 'done' && app.text === released) put(spend, el('p', {}, el('strong', {}, 'Published. '), 'The same plan again would cost nothing and return the same numbers.'), p?.shown?.left ? el('p', {}, 'Left: ', p.shown.left, '.') : null);
     else if (ok && r.repeated) put(spend, el('p', {}, el('strong', {}, 'Costs nothing: '), 'the same was released before, and the same numbers are returned.'));
     else if (p?.unpublished?.length) put(spend, el('p', {}, el('strong', {}, 'Costs nothing more: '), 'this takes over a charge that was paid and never published.'));
-    else if (shown?.would_spend) put(spend, el('p', {}, 'This takes ', el('strong', {}, shown.would_spend), shown.left ? [' of the ', el('strong', {}, shown.left), ' that are left'] : shown.budget ? [' of the ', el('strong', {}, shown.budget), ' that this survey may ever spend'] : null, '. It cannot be taken back, also if you do not like the numbers.'),
+    else if (shown?.would_spend) put(spend, el('p', {}, 'This takes ', el('strong', {}, shown.would_spend), shown.left ? [' of the ', el('strong', {}, shown.left), ' that are left'] : whole() ? [' of the ', el('strong', {}, whole()), ' that this survey may ever spend'] : null, '. It cannot be taken back, also if you do not like the numbers.'),
       shown.would_leave ? el('p', {}, 'Left after it: ', shown.would_leave, '.') : null);
     else put(spend, el('p', {}, 'Shown as soon as the plan is complete.'));
     const near = p?.shown?.meaning?.[0]?.shown?.posterior?.['0.1'];

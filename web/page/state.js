@@ -2,7 +2,7 @@
  * everything else follows from the text. */
 
 import {call, Refusal} from './api.js';
-import {at, History, inLines, isMissing, parts, pathOfKey, stepOf, unquoted} from './text.js';
+import {at, History, inLines, parts, pathOfKey, stepOf, unquoted} from './text.js';
 
 const KEPT = 'tamis-plan';
 const LANE = 'tab-' + Math.random().toString(36).slice(2, 10);
@@ -272,8 +272,6 @@ export class App {
     return (this.draft?.errors ?? []).filter(e => stepOf(pathOfKey(e.key, this.draft.tree)) === step);
   }
 
-  get missing() { return (this.draft?.errors ?? []).filter(isMissing); }
-
   /* ---- what to expect: the latest text wins ---- */
 
   foresee() {
@@ -327,7 +325,7 @@ export class App {
   remember(text, preview) {
     this.known.delete(text);
     this.known.set(text, preview);
-    if (this.known.size > 40) this.known.delete(this.known.keys().next().value);
+    if (this.known.size > 40) this.known.delete(String(this.known.keys().next().value));
   }
 
   /** A preview of this plan with changes, and the text of it; not in the lane, so that nothing overtakes it.

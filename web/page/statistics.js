@@ -35,7 +35,7 @@ export function build(app) {
   const table = el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Statistics'}, el('table', {}, el('caption', {class: 'hidden'}, 'Statistics of the plan'),
     el('thead', {}, el('tr', {}, ['Statistic', 'CV', 'Importance', 'Remove'].map((t, i) => el('th', {scope: 'col', class: i === 1 ? 'number' : null}, t)))), list));
   const root = el('div', {class: 'screen'}, el('h1', {}, 'Which numbers will be published?'),
-    el('p', {class: 'lead'}, 'Everything of one publication belongs into one plan: the numbers share the budget and support each other.'),
+    el('p', {class: 'lead'}, 'Everything of one publication belongs in one plan: the numbers share the budget and support each other.'),
     el('div', {class: 'columns even'}, el('div', {}, builder, said), el('div', {}, title, none, table, el('p', {class: 'help'}, 'Importance is budget_share: normal 1, more 2, most 4, less 1/2.'))));
 
   function condition() { return /** @type {import('./questions.js').Condition} */ ({column: '', is: 'values', values: [], from: '', to: ''}); }

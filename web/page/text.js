@@ -84,6 +84,7 @@ export function marks(draft) {
   }
   const statistics = draft?.tree?.statistics;
   if (draft && !result.statistics.missing && !(Array.isArray(statistics) && statistics.length)) result.statistics.missing = 1;
+  if (draft?.tree && draft.tree.budget === undefined) result.budget.missing++;
   return result;
 }
 
@@ -238,6 +239,5 @@ privacy:
   epsilon: 1
 columns: {}
 statistics: []
-budget: {epsilon: FILL_IN}
 `;
 }

@@ -162,6 +162,7 @@ typedef struct rows {
     struct ArrowSchema *fields, **field_list;
     struct ArrowArray *arrays, **array_list;
     PyObject *names, *first, *second; /* kept: texts of names; capsules whose structs are lent */
+    PyObject *run;                    /* runs a statement */
 } rows;
 
 static void free_rows(rows *r)
@@ -180,6 +181,7 @@ static void free_rows(rows *r)
     Py_XDECREF(r->names);
     Py_XDECREF(r->first);
     Py_XDECREF(r->second);
+    Py_XDECREF(r->run);
     free(r);
 }
 
@@ -289,6 +291,38 @@ static PyObject *source_columns(PyObject *module, PyObject *args)
     const struct ArrowSchema schema = {.format = "+s", .n_children = count, .children = r->field_list};
     const struct ArrowArray batch = {.length = length, .n_children = count, .children = r->array_list}, *batches[] = {&batch};
     return source_capsule(module, tamis_source_arrow(&r->source, &schema, batches, 1, &err), r, &err);
+}
+
+/* What the function raises is dropped: it may quote a cell. */
+static tamis_status run_statement(void *context, tamis_reply *reply, const char *sql, tamis_error *err)
+{
+    const PyGILState_STATE lock = PyGILState_Ensure();
+    PyObject *answer = PyObject_CallFunction(context, "s", sql);
+    PyObject *bytes = answer ? PyUnicode_AsUTF8String(answer) : NULL;
+    const char *json = bytes ? PyBytes_AsString(bytes) : NULL;
+    if (json) tamis_reply_set(reply, json);
+    else PyErr_Clear();
+    Py_XDECREF(bytes);
+    Py_XDECREF(answer);
+    PyGILState_Release(lock);
+    if (!json && err) err->status = TAMIS_SYSTEM;
+    return json ? TAMIS_OK : TAMIS_SYSTEM;
+}
+
+/* An engine that is asked in SQL: dialect, what comes after FROM, a function from a statement to its rows as JSON, and the
+ * version of the rows or None. */
+static PyObject *source_sql(PyObject *module, PyObject *args)
+{
+    const char *dialect, *table, *version;
+    PyObject *run;
+    tamis_error err = {0};
+    if (!PyArg_ParseTuple(args, "ssOz", &dialect, &table, &run, &version)) return NULL;
+    rows *r = calloc(1, sizeof *r);
+    if (!r) return PyErr_NoMemory();
+    Py_INCREF(run), r->run = run;
+    const tamis_sql how = {
+        .size = sizeof how, .dialect = dialect, .table = table, .run = run_statement, .context = run, .rows_version = version};
+    return source_capsule(module, tamis_source_sql(&r->source, &how, &err), r, &err);
 }
 
 const tamis_source *py_source(PyObject *capsule)
@@ -833,6 +867,7 @@ static PyMethodDef methods[] = {{"plan_read", plan_read, METH_VARARGS, NULL},
                                 {"source_stream", source_stream, METH_O, NULL},
                                 {"source_array", source_array, METH_VARARGS, NULL},
                                 {"source_columns", source_columns, METH_VARARGS, NULL},
+                                {"source_sql", source_sql, METH_VARARGS, NULL},
                                 {"preview", preview, METH_VARARGS, NULL},
                                 {"preview_text", preview_text, METH_VARARGS, NULL},
                                 {"release", release, METH_VARARGS, NULL},

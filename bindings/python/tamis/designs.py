@@ -18,12 +18,14 @@ class Design:
         """The keys of the design in a plan."""
         return dict(self.parts)
 
-    def with_(self, *, weight: str | None = None, max_weight: Amount | None = None, weight_step: Amount | None = None,
-              weights_are: Literal["design", "final"] | None = None, nonresponse: bool | None = None,
-              typical: Mapping[str, Any] | None = None, variance: str | None = None, regularise: Amount | None = None) -> Design:
+    def with_(self, *, weight: str | None = None, max_weight: Amount | None = None, max_unit_weight: Amount | None = None,
+              weight_step: Amount | None = None, weights_are: Literal["design", "final"] | None = None,
+              nonresponse: bool | None = None, typical: Mapping[str, Any] | None = None, variance: str | None = None,
+              regularise: Amount | None = None) -> Design:
         """The same design with weights of its own, nonresponse, public guesses, or another estimator of variances."""
-        return Design({**self.parts, **given(weight=weight, max_weight=max_weight, weight_step=weight_step, weights_are=weights_are,
-                                             nonresponse=nonresponse, typical=None if typical is None else dict(typical),
+        return Design({**self.parts, **given(weight=weight, max_weight=max_weight, max_unit_weight=max_unit_weight,
+                                             weight_step=weight_step, weights_are=weights_are, nonresponse=nonresponse,
+                                             typical=None if typical is None else dict(typical),
                                              variance=variance, regularise=regularise)})
 
 

@@ -1,6 +1,7 @@
 """Plans and surveys: the verbs check, release and estimate."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,12 @@ from . import _tamis
 from .amounts import Amount, Json, Path, given, value_of
 from .columns import ColumnLike, column_of
 from .designs import Design
-from .errors import InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call, warn
+from .errors import InvalidDataError, InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call, warn
 from .libraries import files_are_read
 from .progress import Progress, watching
 from .results import Estimate, Preview, Release
 from .rows import Rows, is_path, source_of
+from .spark import is_spark, spark_source
 from . import statistics as _statistics
 from .statistics import By, Statistic
 
@@ -151,12 +153,14 @@ class Plan:
                 sign: Path | None = None, engine: str | None = None, threads: int = 0, memory: int = 0,
                 progress: Progress = False) -> Release:
         """Releases the statistics. The same release again gives the numbers that were kept, with a RepeatedReleaseWarning, unless
-        `again=True` pays for fresh ones."""
+        `again=True` pays for fresh ones.
+
+        `data` may be a DataFrame of Spark, classic or Connect: Spark then computes the sums, and no row leaves it. `rows_version` names
+        the snapshot that it reads, such as "delta@12"."""
         _check_resources(threads, memory)
         if again and same_rows:
             raise InvalidPlanError("again, same_rows: expected one of them", code="plan")
-        source = self._source(data)
-        with watching(progress) as watch:
+        with self._rows(data, rows_version) as source, watching(progress) as watch:
             made = call(_tamis.release, self._capsule, source, _path(folder), _path(ledger),
                         _PAID if again else _KEPT if same_rows else _KEPT_IF_SAME, rows_version, new_account, _path(sign), engine,
                         threads, memory, watch)
@@ -169,6 +173,11 @@ class Plan:
             warn(remark, RepeatedReleaseWarning if release.repeated else TamisWarning)
         return release
 
+    def _rows(self, data: Rows | None, rows_version: str | None) -> contextlib.AbstractContextManager[object | None]:
+        if is_spark(data):
+            return spark_source(data, self.columns_read, rows_version)
+        return contextlib.nullcontext(self._source(data))
+
     def _source(self, data: Rows | None) -> object | None:
         if data is None:
             files_are_read()
@@ -178,6 +187,9 @@ class Plan:
                  progress: Progress = False) -> Estimate:
         """The same statistics without protection, for use inside only."""
         _check_resources(threads, memory)
+        if is_spark(data):
+            raise InvalidDataError("data: an estimate needs rows, and those of Spark are not fetched; give some, for example data.toPandas()",
+                                   code="source")
         source = self._source(data)
         with watching(progress) as watch:
             return Estimate(call(_tamis.estimate, self._capsule, source, engine, threads, memory, watch))

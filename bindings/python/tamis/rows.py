@@ -44,7 +44,7 @@ def _select(data: Any, columns: list[str]) -> Any:
     return data.select(columns) if kind.startswith(("polars.", "pyarrow.")) and hasattr(data, "select") else data
 
 
-def _source(function: Callable[..., object], *arguments: Any) -> object:
+def source_from(function: Callable[..., object], *arguments: Any) -> object:
     """What the library finds wrong with rows is an error of the data."""
     try:
         return call(function, *arguments)
@@ -55,11 +55,11 @@ def _source(function: Callable[..., object], *arguments: Any) -> object:
 def _export(data: Any) -> object:
     """A source of whatever has Arrow's methods."""
     if hasattr(data, "__arrow_c_stream__"):
-        return _source(_tamis.source_stream, data.__arrow_c_stream__())
-    return _source(_tamis.source_array, *data.__arrow_c_array__())
+        return source_from(_tamis.source_stream, data.__arrow_c_stream__())
+    return source_from(_tamis.source_array, *data.__arrow_c_array__())
 
 
-def _quiet(function: Callable[[], _T], message: str) -> _T:
+def quiet(function: Callable[[], _T], message: str) -> _T:
     """What a data library raises may quote a cell: its exception is dropped, and is not even the context of the one that is raised."""
     failed = False
     try:
@@ -75,12 +75,12 @@ def _quiet(function: Callable[[], _T], message: str) -> _T:
 def _exported(data: Any, columns: list[str]) -> object:
     library = kind_of(data).split(".")[0]
     try:
-        return _quiet(lambda: _export(_select(data, columns)), _UNEXPORTED)
+        return quiet(lambda: _export(_select(data, columns)), _UNEXPORTED)
     except InvalidDataError as problem:
         if problem.message != _UNEXPORTED:
             raise
     for name in columns:  # which one is it?
-        _quiet(lambda: _export(_select(data, [name])), f"column {name}: {library} cannot export it")
+        quiet(lambda: _export(_select(data, [name])), f"column {name}: {library} cannot export it")
     raise InvalidDataError(f"rows: {library} cannot export them", code="source")
 
 
@@ -105,7 +105,7 @@ def schema_of(data: Rows) -> object:
         if hasattr(data, "__arrow_c_schema__"):
             return data.__arrow_c_schema__()
         return data.__arrow_c_stream__() if hasattr(data, "__arrow_c_stream__") else data.__arrow_c_array__()[0]
-    return _quiet(schema, "data: its names and types cannot be read; give a data frame, an Arrow table or a path")
+    return quiet(schema, "data: its names and types cannot be read; give a data frame, an Arrow table or a path")
 
 
 def source_of(data: Rows | None, columns: list[str]) -> object | None:
@@ -117,9 +117,9 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
     if isinstance(data, Mapping):
         return _of_mapping(data, columns)
     if kind_of(data) == "polars.LazyFrame":
-        names: list[str] | None = _quiet(lambda: list(data.collect_schema().names()), "data: the names of its columns cannot be read")
+        names: list[str] | None = quiet(lambda: list(data.collect_schema().names()), "data: the names of its columns cannot be read")
     else:
-        names = _quiet(lambda: _names(data), "data: the names of its columns cannot be read")
+        names = quiet(lambda: _names(data), "data: the names of its columns cannot be read")
     if names is not None:
         there = [c for c in columns if c in names]
         if not there and columns:
@@ -127,9 +127,9 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
     else:
         there = columns
     if kind_of(data).startswith("pandas.") and not _has_pyarrow():
-        return _of_mapping(_quiet(lambda: {c: data[c].to_numpy() for c in there}, "rows: pandas cannot export them"), there)
+        return _of_mapping(quiet(lambda: {c: data[c].to_numpy() for c in there}, "rows: pandas cannot export them"), there)
     if kind_of(data) == "pandas.DataFrame" and _is_numeric(data, there):
-        return _of_mapping(_quiet(lambda: {c: data[c].to_numpy(copy=False) for c in there}, "rows: pandas cannot export them"), there)
+        return _of_mapping(quiet(lambda: {c: data[c].to_numpy(copy=False) for c in there}, "rows: pandas cannot export them"), there)
     if not (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__") or kind_of(data) == "polars.LazyFrame"):
         raise InvalidDataError(f"data: a {type(data).__name__} is no rows: give a data frame, an Arrow table, or a dict of columns",
                                code="source")
@@ -145,8 +145,8 @@ def lists_of(data: Rows, columns: list[str]) -> tuple[int, dict[str, list[Any]]]
     def column(values: Any) -> list[Any]:
         made: list[Any] = values.to_pylist() if hasattr(values, "to_pylist") else values.tolist() if hasattr(values, "tolist") else list(values)
         return made
-    frame, length = _quiet(frame_and_length, "frame: expected a data frame, an Arrow table or a dict of columns")
-    lists = {name: _quiet(lambda: column(frame[name]), f"there is no column {name}, or it cannot be read") for name in columns}
+    frame, length = quiet(frame_and_length, "frame: expected a data frame, an Arrow table or a dict of columns")
+    lists = {name: quiet(lambda: column(frame[name]), f"there is no column {name}, or it cannot be read") for name in columns}
     for name, values in lists.items():
         if len(values) != length:
             raise InvalidDataError(f"column {name}: it has another length than the others", code="source")
@@ -158,7 +158,7 @@ def _is_numeric(data: Any, columns: list[str]) -> bool:
     def numeric(name: str) -> bool:
         kind = getattr(data[name], "dtype", None)  # of two columns of one name there is none
         return type(kind).__module__.startswith("numpy") and kind is not None and kind.kind in "iuf"
-    return _quiet(lambda: all(numeric(c) for c in columns), "rows: pandas cannot export them")
+    return quiet(lambda: all(numeric(c) for c in columns), "rows: pandas cannot export them")
 
 
 def _has_pyarrow() -> bool:
@@ -175,15 +175,15 @@ def _of_mapping(data: Mapping[str, Any], columns: list[str]) -> object:
         if name not in data:
             continue  # the library says that it is missing
         values = data[name]
-        here = _quiet(lambda: len(values), f"column {name}: expected an array or a list")
+        here = quiet(lambda: len(values), f"column {name}: expected an array or a list")
         if length is not None and here != length:
             raise InvalidDataError(f"column {name}: it has another length than the columns before it", code="source")
         length = here
-        made.append(_quiet(lambda: _of_numpy(name, values) if kind_of(values).startswith("numpy.") else _of_list(name, list(values)),
+        made.append(quiet(lambda: _of_numpy(name, values) if kind_of(values).startswith("numpy.") else _of_list(name, list(values)),
                            f"column {name}: its values cannot be used"))
     if not made:
         raise InvalidDataError(f"there is no column {columns[0]}" if columns else "data: no columns", code="source")
-    return _source(_tamis.source_columns, length or 0, made)
+    return source_from(_tamis.source_columns, length or 0, made)
 
 
 def _bits(flags: Sequence[bool]) -> bytearray:

@@ -8,13 +8,17 @@ from .amounts import Amount, Json, Path, given, plain
 
 
 def source(file: Path | Sequence[Path] | None = None, *, files: Path | Sequence[Path] | None = None, table: str | None = None,
-           postgres: Mapping[str, Any] | None = None, caller: str | None = None, sharded_by: Literal["id"] | None = None) -> Json:
-    """Where the rows are: a file, files that are one table, a server (`tamis.postgres`), or rows that come with the call.
+           postgres: Mapping[str, Any] | None = None, caller: str | None = None, sharded_by: Literal["id"] | None = None,
+           command: Sequence[str] | None = None, dialect: Literal["spark", "duckdb", "postgres"] | None = None,
+           rows_version: str | None = None, errors_to: Path | None = None, timeout: int | None = None) -> Json:
+    """Where the rows are: a file, files that are one table, a server (`tamis.postgres`), or rows that come with the call; or a table that a
+    command is asked about in SQL, which `tamis release --allow-command` runs.
 
     >>> source("households.parquet")
     {'file': 'households.parquet'}
     """
-    return given(file=plain(file), files=plain(files), table=table, postgres=plain(postgres), caller=caller, sharded_by=sharded_by)
+    return given(file=plain(file), files=plain(files), table=table, postgres=plain(postgres), caller=caller, sharded_by=sharded_by,
+                 command=plain(command), dialect=dialect, rows_version=rows_version, errors_to=plain(errors_to), timeout=timeout)
 
 
 def postgres(table: str, *, connection: str | None = None, connections: Sequence[str] | None = None) -> Json:

@@ -104,7 +104,7 @@ class Builders(unittest.TestCase):
                               method="tree", interval="i", line=1)]
 
     def built(self):
-        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, weight_step=1, weights_are="final", nonresponse=True,
+        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, max_unit_weight=9, weight_step=1, weights_are="final", nonresponse=True,
                                        variance="hajek", regularise="0.1", typical=tamis.typical(icc="0.1"))
         arguments = set(inspect.signature(tamis.Plan).parameters)
         privacy = {"epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
@@ -116,7 +116,8 @@ class Builders(unittest.TestCase):
             "": (arguments - privacy - {"data"}) | {"tamis", "privacy"},
             "privacy": arguments & privacy,
             "wave": tamis.wave("w", groups=["a"], same_sample=True),
-            "source": tamis.source("f.csv", files=["g.csv"], table="t", postgres={"table": "t"}, caller="c", sharded_by="id"),
+            "source": tamis.source("f.csv", files=["g.csv"], table="t", postgres={"table": "t"}, caller="c", sharded_by="id",
+                                   command=["psql"], dialect="postgres", rows_version="v", errors_to="e.log", timeout=9),
             "source.postgres": tamis.postgres("t", connection="c", connections=["c"]),
             "design": set(self.DESIGNS) | set(beside.to_dict()),
             "design.stratified": designs.pop("stratified"),

@@ -1,7 +1,7 @@
 # Surveys and plans: rows with their design, bounds, account and budget, and what is released of them.
 
-tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight = NULL, method = NULL, variance = NULL,
-                         smallest = NULL, largest = NULL, weights_are = NULL, calibrate = NULL, id = NULL, rows_per_unit = NULL,
+tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight = NULL, max_unit_weight = NULL, method = NULL,
+                         variance = NULL, smallest = NULL, largest = NULL, weights_are = NULL, calibrate = NULL, id = NULL, rows_per_unit = NULL,
                          protect = NULL, given = NULL, secret_sample = NULL, data_name = NULL, frame = NULL, data = NULL,
                          title = NULL, wave = NULL, postprocess = NULL, design_variables = NULL, typical = NULL) {
   name <- one_text(name, "name")
@@ -10,6 +10,7 @@ tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight
   terms <- given(max_weight = max_weight, method = method, variance = variance, smallest = smallest, largest = largest,
                  weights_are = weights_are, frame = frame, id = id, typical = typical)
   mapped <- if (is.list(design) && !is.object(design)) plain_design(design, data, terms) else map_design(design, data, terms)
+  mapped$design$max_unit_weight <- plan_value(max_unit_weight, "max_unit_weight")
   plan <- given(tamis = 1, survey = name, title = plan_value(title, "title"), wave = plan_value(wave, "wave"),
                 source = list(caller = if (is.null(data_name)) name else one_text(data_name, "data_name")),
                 design = mapped$design,

@@ -29,9 +29,12 @@ TAMIS_USE tamis_status tamis_header_json(char **json, const tamis_init *init, ta
 TAMIS_USE tamis_status tamis_release_ready(char **json, const tamis_plan *plan, const char *folder,
                                            const tamis_release_options *options, tamis_error *err);
 
-/* The numbers of a release as the report says them, for pages that may not round: {"results": [{"words": "total of enroll by
- * stype", "group": {"stype": "E"}, "estimate": "1,950,000", "se": "380,000", "interval": "1,200,000 to 2,700,000", "quality":
- * "E" or "F" or null}, ...]}, in the order of release.json.
+/* The numbers of a release as the report says them, for pages that may not round, in the order of release.json:
+ *
+ *     {"results": [{"words": "total of enroll by stype", "group": {"stype": "E"}, "estimate": "1,950,000", "se": "380,000",
+ *                   "interval": "1,200,000 to 2,700,000", "quality": "E"}, ...]}
+ *
+ * The quality is E, F or null, as report.html flags it.
  *
  * Needs    a release.
  * Gives    a text that the caller frees with tamis_free; NULL on failure.

@@ -204,7 +204,7 @@ typedef struct tmi_table {
  * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the
  * rows of a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a
  * unit add up to at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do
- * this says so in `check` (tmi_bounds_units). */
+ * this says so in `check` (tmi_refuse_bounded_units). */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
@@ -249,6 +249,7 @@ typedef tamis_status tmi_take_rows(void *context, const tmi_piece *piece, tamis_
 /* ---- engines ---- */
 
 typedef struct tmi_engine tmi_engine;
+struct tmi_value;
 struct tmi_points_request; /* engine/core/points.h */
 typedef struct tmi_point_list tmi_point_list;
 
@@ -282,6 +283,9 @@ struct tmi_engine {
 
     tamis_status (*rows)(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
                          void *context, tamis_error *err);
+
+    /* What a certificate says of the engine, which the caller frees: a map; NULL: nothing. SYSTEM. The function may be NULL. */
+    tamis_status (*facts)(tmi_engine *engine, struct tmi_value **facts, tamis_error *err);
 
     void (*free)(tmi_engine *engine);
 };

@@ -173,13 +173,16 @@ tamis_status tamis_source_sql(tamis_source **source, const tamis_sql *sql, tamis
     if (!of.dialect || !tmi_sql_dialect(of.dialect))
         return tmi_fail(err, TAMIS_INVALID, "dialect: %.40s is unknown; use spark, duckdb or postgres",
                         of.dialect ? of.dialect : "NULL");
-    if (!of.table || !*of.table) return tmi_fail(err, TAMIS_INVALID, "table: must be what comes after FROM");
+    if (!of.table || !*of.table || strlen(of.table) > TMI_SQL_LONGEST_TEXT)
+        return tmi_fail(err, TAMIS_INVALID, "table: must be what comes after FROM, at most %d bytes", TMI_SQL_LONGEST_TEXT);
+    if (of.rows_version && strlen(of.rows_version) > TMI_SQL_LONGEST_TEXT)
+        return tmi_fail(err, TAMIS_INVALID, "rows_version: must have at most %d bytes", TMI_SQL_LONGEST_TEXT);
     if (!of.run) return tmi_fail(err, TAMIS_INVALID, "run: NULL");
     tamis_source *made = new_source(0);
     if (!made) return tmi_fail_memory(err);
     TMI_TRY(tmi_copy_string(&made->texts[0], of.table, err));
     TMI_TRY(tmi_copy_string(&made->texts[1], of.rows_version, err));
-    made->road = (tmi_sql_road){tmi_sql_dialect(of.dialect), made->texts[0], made->texts[1], of.run, of.context};
+    made->road = (tmi_sql_road){tmi_sql_dialect(of.dialect), made->texts[0], made->texts[1], of.run, of.context, NULL};
     *source = made;
     return TAMIS_OK;
 done:

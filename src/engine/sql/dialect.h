@@ -69,6 +69,7 @@ typedef struct tmi_dialect {
     bool shifts;         /* >> of a negative integer rounds down */
     bool has_any;        /* = ANY (list); otherwise IN */
     bool has_filter;     /* count(*) FILTER (WHERE ...); otherwise cases are counted */
+    bool inlines;        /* sums contain the points of their factors, and the engine itself computes once what they share */
     bool windows;        /* the rows of a unit are counted, told apart and ordered by windows, in one reading of the table */
 
     /* what only sources of SQL need (engine/statements): the type of texts, an operand's type as a word, the engine's

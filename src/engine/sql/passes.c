@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -165,18 +166,68 @@ static bool is_made_of(const tmi_column *column, const tmi_column *part)
     return false;
 }
 
-/* Categories that are only grouped by: the server groups by their texts, and looks up the code once per group instead of once
- * per row. */
+static bool has_made(const tmi_layout *layout, size_t c)
+{
+    for (size_t other = 0; other < layout->column_count; other++)
+        if (is_made_of(layout->columns[other], layout->columns[c])) return true;
+    return false;
+}
+
+/* Classes of a category that are only grouped by. */
+static bool is_key_class(const tmi_sql_pass *pass, size_t c)
+{
+    const tmi_column *column = pass->layout->columns[c];
+    return column->kind == TMI_CLASSES && column->of->kind == TMI_CATEGORY && has_key(pass, c) && !has_made(pass->layout, c) &&
+           uses_in_sums(pass, 'v', c) == 0;
+}
+
+/* Categories that are only grouped by, they or their classes: the server groups by their texts, and looks up the code once per
+ * group instead of once per row. */
+static bool is_late_category(const tmi_sql_pass *pass, size_t c)
+{
+    const tmi_layout *layout = pass->layout;
+    bool grouped = has_key(pass, c);
+    if (layout->columns[c]->kind != TMI_CATEGORY || uses_in_sums(pass, 'v', c) > 0) return false;
+    for (size_t other = 0; other < layout->column_count; other++) {
+        if (!is_made_of(layout->columns[other], layout->columns[c])) continue;
+        if (!pass->dialect->inlines || !is_key_class(pass, other)) return false;
+        grouped = true;
+    }
+    return grouped;
+}
+
+/* What is computed after the rows were grouped: such categories, and their classes; or inside the sums: numbers that only they
+ * use. Where rows of units are chosen, all that is given is computed first. */
 static void find_late(bool *late, const tmi_sql_pass *pass, const tmi_sql_source *source)
 {
     const tmi_layout *layout = pass->layout;
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
-        late[c] = column->kind == TMI_CATEGORY && (!layout->request->unit || source->units_fit) && has_key(pass, c) &&
-                  uses_in_sums(pass, 'v', c) == 0;
-        for (size_t other = 0; other < layout->column_count; other++)
-            late[c] = late[c] && !is_made_of(layout->columns[other], column);
+        late[c] = (!layout->request->unit || source->units_fit) &&
+                  (is_late_category(pass, c) ||
+                   (pass->dialect->inlines && column->kind == TMI_NUMBER && !column->by && !has_made(layout, c)));
     }
+    for (size_t c = 0; c < layout->column_count; c++)
+        if (pass->dialect->inlines && is_key_class(pass, c)) late[c] = late[tmi_layout_index(layout, layout->columns[c]->of)];
+}
+
+/* A sum, with the points of late numbers in place of their names. */
+static void put_sum(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, const bool *late, size_t i)
+{
+    const char *at = pass->sums[i];
+    for (const char *name; (name = strchr(at, 'v'));) {
+        char *end;
+        const bool is_name = name[1] >= '0' && name[1] <= '9';
+        const size_t c = is_name ? (size_t)strtoul(name + 1, &end, 10) : 0;
+        const bool is_late = is_name && late[c];
+        tmi_text_add(sql, at, (size_t)(name - at) + !is_late);
+        at = is_late ? end : name + 1;
+        if (!is_late) continue;
+        tmi_text_put(sql, "(");
+        tmi_sql_point_value(sql, source, c);
+        tmi_text_put(sql, ")");
+    }
+    tmi_text_put(sql, at);
 }
 
 /* Whether the query uses the value of a column more than once. */
@@ -225,14 +276,37 @@ static tamis_status put_late_groups(tmi_text *sql, const tmi_sql_pass *pass, con
                                     size_t step, tamis_error *err)
 {
     tmi_text_put(sql, ", texts AS (SELECT ");
-    for (size_t k = 0; k < pass->key_count; k++) tmi_text_format(sql, "%c%zu, ", late[pass->keys[k]] ? 'c' : 'v', pass->keys[k]);
+    size_t grouped = 0;
+    bool classes = false;
+    for (size_t k = 0; k < pass->key_count; k++) {
+        const size_t c = pass->keys[k];
+        const bool is_class = late[c] && pass->layout->columns[c]->kind == TMI_CLASSES;
+        classes = classes || is_class;
+        if (is_class) continue;
+        tmi_text_format(sql, "%c%zu, ", late[c] ? 'c' : 'v', c);
+        grouped++;
+    }
+    for (size_t c = 0; c < pass->layout->column_count; c++) {
+        if (!late[c] || pass->layout->columns[c]->kind != TMI_CATEGORY || has_key(pass, c)) continue;
+        tmi_text_format(sql, "c%zu, ", c);
+        grouped++;
+    }
     tmi_text_put(sql, "count(*) AS n");
-    for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", %s AS a%zu", pass->sums[i], i);
+    for (size_t i = 0; i < pass->sum_count; i++) {
+        tmi_text_put(sql, ", ");
+        put_sum(sql, pass, source, late, i);
+        tmi_text_format(sql, " AS a%zu", i);
+    }
     tmi_text_format(sql, " FROM s%zu GROUP BY", step);
-    for (size_t k = 0; k < pass->key_count; k++) tmi_text_format(sql, "%s %zu", k > 0 ? "," : "", k + 1);
+    for (size_t k = 0; k < grouped; k++) tmi_text_format(sql, "%s %zu", k > 0 ? "," : "", k + 1);
     tmi_text_put(sql, "), codes AS (SELECT texts.*");
     tamis_status status = tmi_sql_late_codes(sql, source, late, err);
     tmi_text_put(sql, " FROM texts)");
+    if (classes) {
+        tmi_text_put(sql, ", classes AS (SELECT codes.*");
+        tmi_sql_late_classes(sql, source, late);
+        tmi_text_put(sql, " FROM codes)");
+    }
     put_key(sql, pass);
     tmi_text_put(sql, ", ");
     tmi_sql_word(sql, pass->dialect->answer, "sum(n)");
@@ -242,7 +316,7 @@ static tamis_status put_late_groups(tmi_text *sql, const tmi_sql_pass *pass, con
         tmi_text_put(sql, ", ");
         tmi_sql_word(sql, pass->dialect->answer, sum);
     }
-    tmi_text_put(sql, " FROM codes GROUP BY 1");
+    tmi_text_put(sql, classes ? " FROM classes GROUP BY 1" : " FROM codes GROUP BY 1");
     return status;
 }
 
@@ -253,7 +327,8 @@ tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const t
     tamis_status status;
     if (!late) return tmi_fail_memory(err);
     find_late(late, pass, source);
-    for (size_t c = 0; c < pass->layout->column_count; c++) some_late = some_late || late[c];
+    for (size_t c = 0; c < pass->layout->column_count; c++)
+        some_late = some_late || (late[c] && pass->layout->columns[c]->kind != TMI_NUMBER);
     const bool shares = put_shared(NULL, pass);
     TMI_TRY(tmi_sql_values(&step, sql, source, shares || uses_twice(pass, late), late, err));
     if (shares) {
@@ -270,7 +345,9 @@ tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const t
         tmi_sql_word(sql, pass->dialect->answer, "count(*)");
         for (size_t i = 0; i < pass->sum_count; i++) {
             tmi_text_put(sql, ", ");
-            tmi_sql_word(sql, pass->dialect->answer, pass->sums[i]);
+            tmi_sql_before(sql, pass->dialect->answer);
+            put_sum(sql, pass, source, late, i);
+            tmi_sql_after(sql, pass->dialect->answer);
         }
         tmi_text_format(sql, " FROM s%zu%s", step, pass->key_count > 0 ? " GROUP BY 1" : "");
     }

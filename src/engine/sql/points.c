@@ -79,6 +79,13 @@ static void put_points_by(tmi_text *sql, const tmi_dialect *dialect, const char 
 
 void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c)
 {
+    tmi_text_put(sql, ", ");
+    tmi_sql_point_value(sql, source, c);
+    tmi_text_format(sql, " AS v%zu", c);
+}
+
+void tmi_sql_point_value(tmi_text *sql, const tmi_sql_source *source, size_t c)
+{
     const tmi_dialect *dialect = source->dialect;
     const tmi_column *column = source->layout->columns[c];
     const tmi_sql_type type = source->types[c];
@@ -93,7 +100,7 @@ void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c)
         tmi_text_clear(&x);
         return;
     }
-    tmi_text_put(sql, ", CASE WHEN ");
+    tmi_text_put(sql, "CASE WHEN ");
     if (column->by) tmi_text_format(sql, "v%zu IS NULL THEN NULL WHEN ", by);
     if (column->reciprocal) {
         tmi_text_format(sql, "f%zu >= ", c);
@@ -118,6 +125,6 @@ void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c)
         tmi_text_put(sql, " ELSE ");
         tmi_sql_integer(sql, dialect, column->instead);
     }
-    tmi_text_format(sql, " END AS v%zu", c);
+    tmi_text_put(sql, " END");
     tmi_text_clear(&x);
 }

@@ -5,6 +5,9 @@
  *     sums      of BIGINT where they stay below 2^62, otherwise of decimals, which have 38 digits
  *     doubles   have no canonical text here: shortest digits are not the exact value. Categories of doubles are compared as
  *               numbers, labels of doubles are refused
+ *     steps     as few as can be: what a step computes becomes one Java method, and one of more than 8,000 bytes is never
+ *               compiled. The terms of sums become many small methods, and equal parts of them are computed once, but only those
+ *               that every row needs: nothing after THEN
  *     units     windows: one reading of the table, one exchange of its rows                                            */
 #include <string.h>
 
@@ -101,6 +104,7 @@ const tmi_dialect tmi_dialect_spark = {
     .order_value = "coalesce(CAST($ AS STRING), ''), ',', ",
     .order_end = "CAST(copy AS STRING)) AS BINARY), 256)",
     .as_wide = "CAST($ AS DECIMAL(28,0))",
+    .inlines = true,
     .windows = true,
     .text_type = "STRING",
     .type_of = "typeof($)",

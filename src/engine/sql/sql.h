@@ -41,12 +41,13 @@ tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *so
 
 /* All steps up to the points and codes (v) of all columns of a request, for the rows that count. `kept`: each is computed only
  * once, which costs a little if each is used only once anyway. Categories that are `late` (one flag per column) keep their
- * texts. */
+ * texts, late numbers stay numbers (f), and late classes are left out. */
 tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
                             tamis_error *err);
 
-/* The codes of the late categories from their texts, each with a comma before it. */
+/* The codes of the late categories from their texts, each with a comma before it; then the late classes of these codes. */
 tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, tamis_error *err);
+void tmi_sql_late_classes(tmi_text *sql, const tmi_sql_source *source, const bool *late);
 
 /* The code of text c of a category as v, with a comma before it. INVALID: two listed values are the same number in a column of
  * this form. */
@@ -59,8 +60,9 @@ bool tmi_sql_compares_reals(const tmi_dialect *dialect, tmi_form form);
 /* The canonical text of a column in SQL. Texts keep their surrounding blanks. */
 void tmi_sql_canonical(tmi_text *sql, const tmi_dialect *dialect, const char *name, tmi_sql_type type);
 
-/* The grid point of number c as v, with a comma before it. */
+/* The grid point of number c as v, with a comma before it; or without both. */
 void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c);
+void tmi_sql_point_value(tmi_text *sql, const tmi_sql_source *source, size_t c);
 
 /* What the sums of a request share: p7 is the product of node 7, d7 factor 7 as a double. Nothing if there is little to share,
  * or more than a step has room for. Clear the trees after a failure too. */

@@ -568,8 +568,8 @@ static void put_unit(chain *k)
 static bool is_plain(const chain *k, size_t c)
 {
     const tmi_column *column = k->source->layout->columns[c];
-    return (column->kind == TMI_CATEGORY && !(k->late && k->late[c])) || (column->kind == TMI_NUMBER && !column->by) ||
-           column->kind == TMI_SCATTER;
+    if (k->late && k->late[c]) return false;
+    return column->kind == TMI_CATEGORY || (column->kind == TMI_NUMBER && !column->by) || column->kind == TMI_SCATTER;
 }
 
 static bool is_number_by(const chain *k, size_t c)
@@ -579,7 +579,9 @@ static bool is_number_by(const chain *k, size_t c)
 
 static bool is_groups(const chain *k, size_t c) { return k->source->layout->columns[c]->kind == TMI_GROUPS; }
 
-static bool is_at_depth(const chain *k, size_t c) { return k->depths[c] == k->depth; }
+static bool is_late(const chain *k, size_t c) { return k->late && k->late[c]; }
+
+static bool is_at_depth(const chain *k, size_t c) { return k->depths[c] == k->depth && !is_late(k, c); }
 
 tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
                             tamis_error *err)
@@ -596,11 +598,11 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     TMI_TRY(put_codes(sql, source, late, false, err));
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
-        if (column->kind == TMI_NUMBER && !column->by) tmi_sql_point(sql, source, c);
+        if (column->kind == TMI_NUMBER && is_plain(&k, c)) tmi_sql_point(sql, source, c);
         if (column->kind == TMI_SCATTER) put_scatter(sql, source->dialect, layout, c);
         by = by || (column->kind == TMI_NUMBER && column->by);
         groups = groups || column->kind == TMI_GROUPS;
-        depth = k.depths[c] > depth ? k.depths[c] : depth;
+        depth = k.depths[c] > depth && !is_late(&k, c) ? k.depths[c] : depth;
     }
     if (kept || by || groups || layout->request->unit || depth > 0) end_step(&k);
     else tmi_text_format(sql, " FROM s%zu)", k.step - 1);
@@ -634,4 +636,10 @@ done:
 tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, tamis_error *err)
 {
     return put_codes(sql, source, late, true, err);
+}
+
+void tmi_sql_late_classes(tmi_text *sql, const tmi_sql_source *source, const bool *late)
+{
+    for (size_t c = 0; c < source->layout->column_count; c++)
+        if (late[c] && source->layout->columns[c]->kind == TMI_CLASSES) put_made(sql, source->dialect, source->layout, c);
 }

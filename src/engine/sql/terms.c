@@ -66,7 +66,9 @@ static term term_of(const tmi_measure *measure, const tmi_dialect *dialect)
     }
     const bool is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= (dialect->shifts ? 52 : 0);
     const double high = floor(ldexp(most, -measure->shift) + 0.5), low = floor(ldexp(least, -measure->shift) + 0.5);
-    const bool is_clamped = !is_integer || high > (double)measure->high || low < (double)measure->low;
+    /* The ends are computed as the product of a row is, factor by factor, and every operation keeps the order of its operands
+     * after rounding: a row's term is between them, be it computed in integers or in doubles. */
+    const bool is_clamped = (!is_integer && !dialect->inlines) || high > (double)measure->high || low < (double)measure->low;
     return (term){is_integer, is_clamped,
                   is_clamped ? fmax(fabs((double)measure->low), fabs((double)measure->high)) : fmax(fabs(low), fabs(high))};
 }
@@ -102,7 +104,8 @@ static void put_term(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout
                      const tmi_measure *measure, term how)
 {
     if (!how.is_integer) tmi_sql_before(sql, dialect->as_integer);
-    if (how.is_clamped) tmi_text_put(sql, how.is_integer ? "least(greatest(" : "floor(least(greatest(");
+    if (!how.is_integer) tmi_text_put(sql, "floor(");
+    if (how.is_clamped) tmi_text_put(sql, "least(greatest(");
     if (measure->shift > 0) tmi_text_put(sql, "(");
     if (!how.is_integer) put_doubles(sql, dialect, layout, trees, measure);
     for (size_t f = 0; how.is_integer && f < measure->factor_count; f++) {
@@ -119,12 +122,14 @@ static void put_term(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout
         tmi_text_put(sql, " + ");
         tmi_sql_real(sql, dialect, 0.5);
     }
-    if (!how.is_clamped) return;
-    tmi_text_put(sql, ", ");
-    put_end(sql, dialect, measure->low, how);
-    tmi_text_put(sql, "), ");
-    put_end(sql, dialect, measure->high, how);
-    tmi_text_put(sql, how.is_integer ? ")" : "))");
+    if (how.is_clamped) {
+        tmi_text_put(sql, ", ");
+        put_end(sql, dialect, measure->low, how);
+        tmi_text_put(sql, "), ");
+        put_end(sql, dialect, measure->high, how);
+        tmi_text_put(sql, ")");
+    }
+    if (!how.is_integer) tmi_text_put(sql, ")");
     if (!how.is_integer) tmi_sql_after(sql, dialect->as_integer);
 }
 
@@ -200,6 +205,7 @@ tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_dialect *dialect, 
     const tmi_request *request = layout->request;
     size_t names = layout->column_count, factors = 0, node;
     *trees = (tmi_factor_trees){0};
+    if (dialect->inlines) return TAMIS_OK;
     for (size_t t = 0; t < request->table_count; t++)
         for (size_t m = 0; m < request->tables[t].measure_count; m++) {
             const tmi_measure *measure = &request->tables[t].measures[m];

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/value/json.h"
 #include "base/words.h"
+#include "engine/statements/command.h"
 #include "engine/statements/statements.h"
 
 tamis_status tmi_sql_ask(tmi_value **rows, const tmi_sql_road *road, const char *sql, const char *what, tamis_error *err)
@@ -11,11 +12,16 @@ tamis_status tmi_sql_ask(tmi_value **rows, const tmi_sql_road *road, const char 
     tamis_error own = {0};
     tamis_status status;
     *rows = NULL;
-    if (road->run(road->context, &reply, sql, &own) != TAMIS_OK)
-        TMI_TRY(tmi_fail(err, TAMIS_UNABLE,
-                         "%s: the engine failed when it was asked for %s; its own words are withheld, since they "
-                         "may contain data",
-                         road->dialect->name, what));
+    if (road->run(road->context, &reply, sql, &own) != TAMIS_OK) {
+        if (road->client && tmi_client_was_stopped(road->client)) TMI_TRY(tmi_fail_cancelled(err));
+        if (road->client)
+            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "%s: the command failed when it was asked for %s: %s", road->dialect->name, what,
+                             own.message));
+        TMI_TRY(
+            tmi_fail(err, TAMIS_UNABLE,
+                     "%s: the engine failed when it was asked for %s; its own words are withheld, since they may contain data",
+                     road->dialect->name, what));
+    }
     if (reply.failed) TMI_TRY(tmi_fail_memory(err));
     status = reply.text ? tmi_json_read(rows, reply.text, strlen(reply.text), &own) : TAMIS_INVALID;
     bool fits = status == TAMIS_OK && tmi_value_kind_of(*rows) == TMI_VALUE_LIST;
@@ -62,21 +68,22 @@ void tmi_known_clear(tmi_known_columns *known)
         tmi_free(known->list[i].word);
     }
     tmi_free(known->list);
+    tmi_free(known->version);
     *known = (tmi_known_columns){0};
 }
 
-/* One row of words, whether the table has rows or not. */
+/* One row of words, whether the table has rows or not: the engine's version, and the types. */
 static tamis_status write_types(char **statement, const tmi_sql_road *road, const char *const *names, size_t count,
                                 tamis_error *err)
 {
     tmi_text sql, column;
     tmi_text_init(&sql);
-    tmi_text_put(&sql, "SELECT ");
+    tmi_text_format(&sql, "SELECT CAST(%s AS %s)", road->dialect->version, road->dialect->text_type);
     for (size_t i = 0; i < count && !sql.failed; i++) {
         tmi_text_init(&column);
         tmi_text_put(&column, "t.");
         tmi_sql_quote(&column, road->dialect, names[i]);
-        tmi_text_put(&sql, i > 0 ? ", " : "");
+        tmi_text_put(&sql, ", ");
         if (column.failed) sql.failed = true;
         else tmi_sql_word(&sql, road->dialect->type_of, column.bytes);
         tmi_text_clear(&column);
@@ -91,6 +98,19 @@ static bool is_type(const char *word)
     return strlen(word) < 64 && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_(), ")] == '\0';
 }
 
+/* Printing characters of ASCII, as many as a certificate has room for. */
+#define LONGEST_VERSION 200
+
+static tamis_status keep_version(tmi_known_columns *known, const tmi_value *cell, tamis_error *err)
+{
+    const char *said = tmi_value_kind_of(cell) == TMI_VALUE_TEXT ? tmi_value_string(cell) : "";
+    const size_t length = strlen(said);
+    known->version = tmi_copy_text(said, length < LONGEST_VERSION ? length : LONGEST_VERSION);
+    for (char *c = known->version; c && *c; c++)
+        if (*c < ' ' || *c > '~') *c = '?';
+    return known->version ? TAMIS_OK : tmi_fail_memory(err);
+}
+
 static tamis_status ask_types(tmi_known_columns *known, const tmi_sql_road *road, const char *const *names, size_t count,
                               tamis_error *err)
 {
@@ -100,10 +120,11 @@ static tamis_status ask_types(tmi_known_columns *known, const tmi_sql_road *road
     TMI_TRY(write_types(&statement, road, names, count, err));
     TMI_TRY(tmi_sql_ask(&rows, road, statement, "the types of columns", err));
     const tmi_value *row = tmi_value_first(rows);
-    if (!row || tmi_value_next(row) || tmi_value_size(row) != count)
+    if (!row || tmi_value_next(row) || tmi_value_size(row) != count + 1)
         TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "%s: the answer for the types of columns cannot be right", road->dialect->name));
+    if (!known->version) TMI_TRY(keep_version(known, tmi_value_at(row, 0), err));
     for (size_t i = 0; i < count; i++) {
-        const tmi_value *cell = tmi_value_at(row, i);
+        const tmi_value *cell = tmi_value_at(row, i + 1);
         const char *word = tmi_value_kind_of(cell) == TMI_VALUE_TEXT ? tmi_value_string(cell) : "";
         const tmi_sql_type type = road->dialect->type(word);
         TMI_TRY(tmi_known_add(known, names[i], is_type(word) ? word : "", type, err));

@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sha256.h"
+#include "base/value/json.h"
 #include "base/watch.h"
+#include "engine/core/cells.h"
+#include "engine/statements/command.h"
 #include "engine/statements/probe.h"
 
 typedef struct state {
@@ -14,6 +18,7 @@ typedef struct state {
     int64_t rows;      /* counted before the charge; 0: not yet */
     size_t statements; /* that will be needed after the charge */
     tmi_recount recount;
+    unsigned char chain[2 * TMI_SHA256_BYTES]; /* the first half: of all statements that were planned */
 } state;
 
 const tmi_dialect *tmi_sql_dialect(const char *name)
@@ -29,9 +34,10 @@ static tmi_sql_place place_of(const state *s)
     return (tmi_sql_place){.road = &s->road, .table = s->road.table, .known = &s->known, .rows = s->rows};
 }
 
-/* Asked between statements: one that runs is not interrupted, since only the caller's function could do that. */
-static tamis_status go_on(const tamis_watch *watch, tamis_error *err)
+/* Asked between statements. One that a function of the caller runs is not interrupted; a client is. */
+static tamis_status go_on(const state *s, const tamis_watch *watch, tamis_error *err)
 {
+    if (s->road.client) tmi_client_watched(s->road.client, watch);
     return tmi_stopped(watch, -1, 0) ? tmi_fail_cancelled(err) : TAMIS_OK;
 }
 
@@ -122,7 +128,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     tamis_status status;
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     if (!s->tried) {
         TMI_TRY(refuse_unsteady(s, err));
@@ -142,12 +148,14 @@ done:
 
 /* The engine plans the statement; then it runs it on no row of the table, because some engines report what is wrong with a
  * statement as its plan. Takes the statements. */
-static tamis_status try_statements(const state *s, char *planned, char *on_nothing, tamis_error *err)
+static tamis_status try_statements(state *s, char *planned, char *on_nothing, tamis_error *err)
 {
     tmi_value *rows = NULL;
     tmi_text sql;
     char *statement = NULL;
     tamis_status status;
+    tmi_sha256(s->chain + TMI_SHA256_BYTES, planned, strlen(planned));
+    tmi_sha256(s->chain, s->chain, sizeof s->chain);
     tmi_text_init(&sql);
     tmi_text_put(&sql, s->road.dialect->explain);
     tmi_text_put(&sql, planned);
@@ -180,8 +188,9 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
     char *planned = NULL, *on_nothing = NULL, *nothing = NULL;
     tamis_status status;
     TMI_TRY(tmi_layout_init(&layout, request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(count_statement(s, err));
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(nothing_of(&nothing, s, err));
     tmi_sql_place place = place_of(s);
@@ -207,8 +216,9 @@ static tamis_status check_points(tmi_engine *engine, const tmi_points_request *r
     tamis_status status;
     TMI_TRY(tmi_points_plan_make(&plan, request, err));
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(count_statement(s, err));
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(nothing_of(&nothing, s, err));
     tmi_sql_place place = place_of(s);
@@ -240,8 +250,9 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     tamis_status status;
     tmi_answers_clear(answers, request);
     TMI_TRY(tmi_layout_init(&layout, request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err)); /* asks nothing if the request was checked */
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     const tmi_sql_place place = place_of(s);
     TMI_TRY(tmi_place_sums(answers, &place, request, &s->recount, err));
 done:
@@ -259,8 +270,9 @@ static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_p
     tamis_status status;
     TMI_TRY(tmi_points_plan_make(&plan, request, err));
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
+    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
-    TMI_TRY(go_on(watch, err));
+    TMI_TRY(go_on(s, watch, err));
     const tmi_sql_place place = place_of(s);
     TMI_TRY(tmi_place_points(list, &place, request, &s->recount, err));
 done:
@@ -282,12 +294,32 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
                     "rows: an engine that is asked in SQL returns only sums; an estimate needs another source");
 }
 
+/* Keys are drawn after the charge, so the statements that are hashed have none. */
+static tamis_status facts(tmi_engine *engine, tmi_value **told, tamis_error *err)
+{
+    const state *s = engine->state;
+    char hash[TMI_SHA256_TEXT];
+    tmi_json_tree tree;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_hex(hash, s->chain, TMI_SHA256_BYTES);
+    tmi_json_open(&tree.out, '{');
+    tmi_json_add_string(&tree.out, "dialect", s->road.dialect->name);
+    tmi_json_add_boolean(&tree.out, "experimental", !s->road.dialect->is_tested);
+    tmi_json_add_string(&tree.out, "version", s->known.version);
+    tmi_json_add_string(&tree.out, "table", s->road.table);
+    tmi_json_add_string(&tree.out, "rows_version", s->road.rows_version);
+    tmi_json_add_string(&tree.out, "statements", hash);
+    tmi_json_close(&tree.out, '}');
+    return tmi_json_tree_end(told, &tree, err);
+}
+
 static void free_engine(tmi_engine *engine)
 {
     if (!engine) return;
     state *s = engine->state;
     tmi_known_clear(&s->known);
     tmi_recount_clear(&s->recount);
+    tmi_client_free(s->road.client);
     tmi_free(s);
 }
 
@@ -304,8 +336,26 @@ tamis_status tmi_engine_sql(tmi_engine **engine, const tmi_sql_road *road, tamis
                             .check_points = check_points,
                             .points = points,
                             .rows = read_rows,
+                            .facts = facts,
                             .free = free_engine},
                  .road = *road};
     *engine = &s->engine;
     return TAMIS_OK;
+}
+
+tamis_status tmi_engine_command(tmi_engine **engine, const tmi_command *command, tamis_error *err)
+{
+    tmi_client *client;
+    *engine = NULL;
+    tamis_status status = tmi_client_new(&client, command, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_sql_road road = {.dialect = tmi_sql_dialect(command->dialect),
+                               .table = command->table,
+                               .rows_version = command->rows_version,
+                               .run = tmi_client_run,
+                               .context = client,
+                               .client = client};
+    status = tmi_engine_sql(engine, &road, err);
+    if (status != TAMIS_OK) tmi_client_free(client);
+    return status;
 }

@@ -32,6 +32,7 @@ typedef struct tmi_known {
 typedef struct tmi_known_columns {
     tmi_known *list;
     size_t count;
+    char *version; /* of the engine, in its own words; NULL: not asked yet */
 } tmi_known_columns;
 
 const tmi_known *tmi_known_find(const tmi_known_columns *known, const char *name);

@@ -108,7 +108,12 @@ static void add_row_weights(tmi_query *a, const tmi_schedule *s)
         return;
     }
     double step = tmi_number_nearest(sampling->step);
-    a->weight = number(a, d->weight ? d->weight : d->probability, step, 0, sampling->most, !d->weight);
+    const tmi_grid grid = {0, (double)sampling->most * step, step, 0, sampling->most};
+    a->weight = tmi_columns_add(&a->columns, &(tmi_column){.name = d->weight ? d->weight : d->probability,
+                                                           .kind = TMI_NUMBER,
+                                                           .grid = grid,
+                                                           .reciprocal = !d->weight,
+                                                           .most_of_unit = sampling->most_of_unit});
 }
 
 static void add_design(tmi_query *a, const tmi_schedule *s)

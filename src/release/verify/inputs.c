@@ -156,6 +156,23 @@ static tamis_status read_psus(tmi_psu_facts *psus, const tmi_value *document, tm
     return tmi_check_noted(c, "psus", tmi_psu_facts_read(psus, json, &reason), &reason, err);
 }
 
+/* What an engine that was asked in SQL said of itself. Nothing of the guarantee follows from it. */
+static tamis_status read_engine(tmi_verification *v, tamis_error *err)
+{
+    static const char *const keys[] = {"dialect", "experimental", "version", "table", "rows_version", "statements"};
+    const tmi_value *told = tmi_value_get(v->document, "engine");
+    const tmi_plan_source *source = &v->schedule.plan->source;
+    if (!told) return TAMIS_OK;
+    if (!tmi_value_field(told, "dialect", TMI_VALUE_TEXT) || !tmi_value_field(told, "experimental", TMI_VALUE_BOOLEAN) ||
+        !tmi_value_field(told, "table", TMI_VALUE_TEXT) || !tmi_is_sha256_text(tmi_value_field_text(told, "statements")) ||
+        tmi_value_extra_key(told, keys, sizeof keys / sizeof *keys))
+        tmi_check_note(&v->check, "engine", "expected what an engine that is asked in SQL says of itself");
+    else if (source->dialect && (strcmp(source->dialect, tmi_value_field_text(told, "dialect")) != 0 ||
+                                 strcmp(source->table, tmi_value_field_text(told, "table")) != 0))
+        tmi_check_note(&v->check, "engine", "the plan names another dialect or table");
+    return tmi_value_copy(&v->certificate.engine, told, err);
+}
+
 /* The schedule, from its plan; empty on failure. */
 static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_certified_tables *certified,
                                tamis_error *err)
@@ -250,6 +267,7 @@ tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err)
         goto done;
     }
     TMI_TRY(check_frame(&v->schedule, &v->check, err));
+    TMI_TRY(read_engine(v, err));
     TMI_TRY(read_account(v, err));
     read_files(certificate, v->document, &v->check);
     tmi_free(certificate->version);
