@@ -1,9 +1,9 @@
 /* What the files of this room share.
  *
  * Threads. libmicrohttpd has one, which reads requests and passes the gate. A request that may be answered is suspended, put
- * into one of four queues and answered by the queue's own thread, so that no answer waits for a longer kind of work: quick ones,
- * previews, headers of data, and errands (ledgers, verification). A release has a thread of its own. The first thread of the process
- * waits for signals and watches slow clients.                                                                       */
+ * into one of four queues and answered by the queue's own thread, so that no answer waits for a longer kind of work: quick
+ * ones, previews, headers of data, and errands (ledgers, verification). A release has a thread of its own. The first thread
+ * of the process waits for signals and watches slow clients. */
 #ifndef WEB_SERVER_H
 #define WEB_SERVER_H
 

@@ -75,8 +75,8 @@ typedef struct tmi_statistic_map {
     bool whole;                   /* its conditions are taken together, as classes of their own */
     const tmi_only_group *only;   /* NULL: all groups */
     tmi_variable x, y;
-    /* of a contrast, which has no table of estimates: whether a table of the second stage can have its `axes`, those of all of
-     * its statistics together */
+    /* of a contrast, which has no table of estimates: whether a table of the second stage can have its `axes`, those of all
+     * of its statistics together */
     bool joint;
 } tmi_statistic_map;
 

@@ -279,7 +279,8 @@ done:
  * hashes. */
 #define OF_ACCOUNT (12 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
-/* What an engine that is asked in SQL adds: a table and a version of the rows of 1,000 bytes each, of which each takes six at most. */
+/* What an engine that is asked in SQL adds: a table and a version of the rows of 1,000 bytes each, of which each takes six at
+ * most. */
 #define OF_ENGINE (6 * (size_t)2000 + 1024)
 
 tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *p, const tmi_standing *known,

@@ -1,13 +1,13 @@
 /* The certificate of a release: everything that its guarantee follows from, without the data.
  *
  * It is a function of the plan (as canonical JSON, which is again a plan), the parts of the budget, what the frame says if
- * there is one, what the engine says of itself if it is asked in SQL, the account (which entry of the ledger, what was charged before and with it), the SHA-256 of the other files
- * and the key that signs it. All the rest follows. A release writes it from the schedule that it measures by. To verify one, the
- * plan is read out of the certificate's text, the schedule is made again from it, and the certificate is written again from what
- * it says of these; then the two are compared leaf by leaf. What influences nothing else (a name, a confidence) is bound by a
- * hash over all but the guarantee.
+ * there is one, what the engine says of itself if it is asked in SQL, the account (which entry of the ledger, what was
+ * charged before and with it), the SHA-256 of the other files and the key that signs it. All the rest follows. A release
+ * writes it from the schedule that it measures by. To verify one, the plan is read out of the certificate's text, the
+ * schedule is made again from it, and the certificate is written again from what it says of these; then the two are compared
+ * leaf by leaf. What influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
  *
- * docs/certificate.md describes the file.                                                                            */
+ * docs/certificate.md describes the file. */
 #ifndef TMI_RELEASE_CERTIFICATE_H
 #define TMI_RELEASE_CERTIFICATE_H
 

@@ -1,4 +1,5 @@
-/* Clients that run SQL for a plan: what is believed of their answers, and what becomes of clients that fail, hang, talk or lie. */
+/* Clients that run SQL for a plan: what is believed of their answers, and what becomes of clients that fail, hang, talk or
+ * lie. */
 #include "tests/test.h"
 
 #include <stdio.h>

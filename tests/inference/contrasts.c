@@ -107,8 +107,8 @@ static void weights_scale_everything(void **state)
     }
 }
 
-/* With next to no noise the interval of a difference of means is d -+ t se, a little more where the sizes of groups of some 50
- * rows are left to chance too, and that of a quotient is skewed upwards. */
+/* With next to no noise the interval of a difference of means is d -+ t se, a little more where the sizes of groups of some
+ * 50 rows are left to chance too, and that of a quotient is skewed upwards. */
 static void intervals_without_noise_are_the_usual_ones(void **state)
 {
     (void)state;

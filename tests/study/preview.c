@@ -83,7 +83,7 @@ static void compare(const char *name, const foreseen *expected, const seen *list
         if (tmi_is_known(&expected->schedule, i)) continue;
         if (c.numbers == 0) fail_msg("%s: statistic %zu was never released", name, i + 1);
         const double noise = exp(c.noise / (double)c.numbers), error = exp(c.error / (double)c.numbers);
-        /* what a distribution is like where it is read is one guess more, and how far the numbers of a quotient are apart is
+        /* what a distribution is like where it is read is one guess more, and how far the numbers of a quotient are apart
          * another */
         const bool of_distribution = tmi_is_of_distribution(plan->statistics[i].kind);
         const double factor = of_distribution                                     ? 2

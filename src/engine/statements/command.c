@@ -190,8 +190,8 @@ static void write_statements(tmi_text *sql, const char *statement, const char *t
     tmi_text_format(sql, ";\nSELECT '%s end';\n", tag);
 }
 
-/* A cell of a line: up to the separator, or in quotes. Gives where the next one begins; NULL at the end of the line, or if the cell
- * is none (*fits false). */
+/* A cell of a line: up to the separator, or in quotes. Gives where the next one begins; NULL at the end of the line, or if
+ * the cell is none (*fits false). */
 static const char *next_cell(tmi_text *cell, const char *at, const char *end, char separator, bool *fits)
 {
     const bool quoted = at < end && *at == '"';

@@ -1,10 +1,10 @@
-/* A client of the user's own, such as spark-sql or psql, that runs statements: its words are in the plan. It is started without a
- * shell, once per statement, gets the SQL as its standard input and answers on its standard output.
+/* A client of the user's own, such as spark-sql or psql, that runs statements: its words are in the plan. It is started
+ * without a shell, once per statement, gets the SQL as its standard input and answers on its standard output.
  *
  * Clients greet, print headers and prompts, go on after an error or end in the middle. So each row of an answer begins with a
  * random word that nobody else can have written, a statement always has a row, and a second statement says that the answer is
- * complete. Other lines are ignored; a row with anything but integers, NULL and words of types in it is a failure. What the client
- * writes to its standard error may quote data: it goes nowhere, or into a file that the plan names. */
+ * complete. Other lines are ignored; a row with anything but integers, NULL and words of types in it is a failure. What the
+ * client writes to its standard error may quote data: it goes nowhere, or into a file that the plan names. */
 #ifndef TMI_ENGINE_STATEMENTS_COMMAND_H
 #define TMI_ENGINE_STATEMENTS_COMMAND_H
 
