@@ -143,6 +143,28 @@ static tamis_status check_place(const char *path, const char *full, bool writing
     return TAMIS_OK;
 }
 
+/* A rollback journal whose end names a "super-journal" makes SQLite delete that file, wherever it is. SQLite writes such a
+ * name only for transactions over several databases, which a ledger never takes part in: somebody else wrote it. */
+static tamis_status check_rollback(const char *path, const char *full, tamis_error *err)
+{
+    static const unsigned char mark[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    unsigned char end[sizeof mark];
+    char name[PATH_MAX];
+    struct stat there;
+    bool fine = snprintf(name, sizeof name, "%s-journal", full) < (int)sizeof name;
+    const int handle = fine ? open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (handle < 0 && fine && errno == ENOENT) return TAMIS_OK;
+    fine = handle >= 0 && fstat(handle, &there) == 0 && S_ISREG(there.st_mode);
+    if (fine && there.st_size >= (off_t)sizeof mark)
+        fine = pread(handle, end, sizeof end, there.st_size - (off_t)sizeof end) == (ssize_t)sizeof end &&
+               memcmp(end, mark, sizeof mark) != 0;
+    if (handle >= 0) close(handle);
+    if (fine) return TAMIS_OK;
+    return tmi_fail_file(
+        err, TAMIS_INVALID, path, 0,
+        "its rollback journal (the same name with -journal) is not one that tamis wrote: look where both come from");
+}
+
 /* Whether only processes of this computer can reach it. */
 static bool is_local(const char *full)
 {
@@ -321,6 +343,7 @@ tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how,
     }
     TMI_TRY(resolve(&new->full, path, err));
     TMI_TRY(check_place(path, new->full, writing, err));
+    TMI_TRY(check_rollback(path, new->full, err));
     status = connect(new, new->full, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, &reason);
     if (status == TAMIS_OK) status = identify(new, faults, &reason);
     if (status == TAMIS_SYSTEM && !writing && access(new->full, W_OK) != 0 && !has_log(new->full)) {

@@ -152,6 +152,47 @@ static void foreign_files(void **state)
     assert_int_equal(tamis_ledger_open(&ledger, other, &err), TAMIS_SYSTEM);
 }
 
+static void big_endian(FILE *file, uint32_t x)
+{
+    for (int shift = 24; shift >= 0; shift -= 8) fputc((int)(x >> shift & 255), file);
+}
+
+/* A rollback journal that names another file as its super-journal: SQLite would delete that file. */
+static void forged_journals(void **state)
+{
+    static const char mark[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+    char victim[160], journal[160];
+    struct stat facts;
+    (void)state;
+    tamis_ledger_free(open_ledger());
+    run_sql("PRAGMA journal_mode = DELETE");
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    write_text(victim, "precious\n");
+    assert_int_equal(stat(path, &facts), 0);
+    FILE *file = fopen(journal, "w");
+    assert_non_null(file);
+    fwrite(mark, 1, 8, file);
+    const uint32_t page = 4096, head[5] = {0, 0, (uint32_t)(facts.st_size / page), 512, page};
+    for (size_t i = 0; i < 5; i++) big_endian(file, head[i]);
+    for (int i = 28; i < 512; i++) fputc(0, file);
+    big_endian(file, 0x40000000 / page + 1); /* the page that holds the lock, which is never rolled back */
+    fputs(victim, file);
+    big_endian(file, (uint32_t)strlen(victim));
+    uint32_t sum = 0;
+    for (const char *c = victim; *c; c++) sum += (unsigned char)*c;
+    big_endian(file, sum);
+    fwrite(mark, 1, 8, file);
+    fclose(file);
+    cannot_be_opened(path, TAMIS_INVALID, "rollback journal");
+    assert_int_equal(access(victim, F_OK), 0);
+    unlink(journal);
+    assert_int_equal(symlink(victim, journal), 0);
+    cannot_be_opened(path, TAMIS_INVALID, "rollback journal");
+    unlink(journal);
+    tamis_ledger_free(open_ledger());
+}
+
 static void there_may_be_nothing_yet(void **state)
 {
     tamis_ledger *ledger = NULL;
@@ -543,6 +584,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         IN_A_FOLDER(later_entries_need_a_later_format),
         IN_A_FOLDER(foreign_files),
+        IN_A_FOLDER(forged_journals),
         IN_A_FOLDER(there_may_be_nothing_yet),
         IN_A_FOLDER(looking_changes_nothing),
         IN_A_FOLDER(a_ledger_that_is_taken_away),
