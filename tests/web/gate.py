@@ -261,6 +261,36 @@ def a_path_of_also_may_be_named():
 
 
 @case
+def what_is_verified_does_not_lead_out_of_the_folder():
+    with tempfile.TemporaryDirectory() as name:
+        folder, other = pathlib.Path(name) / "in", pathlib.Path(name) / "out"
+        folder.mkdir()
+        other.mkdir()
+        for file in ("plan.yaml", "sample.csv", "frame.csv"):
+            shutil.copy(TOP / "examples" / "municipalities" / file, folder)
+        done = tamis("release", "plan.yaml", "--quiet", "--out", "rel", "--engine", "memory", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        shutil.copy(folder / "frame.csv", other)
+        one = Server(folder)
+        found = one.must("verify", folder="rel")
+        assert found["ok"] and found["frame"] == "match", found
+        beside, above = folder / "rel" / "frame.csv", folder / "frame.csv"
+        for make in (lambda: beside.symlink_to(other / "frame.csv"), lambda: beside.symlink_to(other / "none"),
+                     lambda: os.mkfifo(beside), lambda: beside.symlink_to("/dev/zero")):
+            make()
+            found = one.must("verify", folder="rel")
+            assert found["frame"] == "differ" and [p["field"] for p in found["problems"]] == ["frame"], found
+            beside.unlink()
+        above.unlink()
+        above.symlink_to(other / "frame.csv")
+        assert one.must("verify", folder="rel")["frame"] == "missing"
+        assert one.end() == OK, one.said()
+        one = Server(folder, "--also", str(other))
+        assert one.must("verify", folder="rel")["frame"] == "match"
+        assert one.end() == OK, one.said()
+
+
+@case
 def wrong_command_lines_are_said_so():
     with api_folder() as folder:
         for arguments in (["none"], [str(folder / "plan.yaml")], [str(folder), "--port", "80"], [str(folder), "--port", "x"],
