@@ -128,7 +128,7 @@ def a_database_that_does_not_answer_keeps_nobody_waiting():
     with serving() as server, socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        body = json.dumps({"connection": f"host=127.0.0.1 port={silent.getsockname()[1]} dbname=x sslmode=disable", "table": "t"}).encode()
+        body = json.dumps({"connection": f"host=127.0.0.1 port={silent.getsockname()[1]} dbname=x", "table": "t"}).encode()
         with socket.create_connection(("127.0.0.1", server.port)) as asking:
             asking.sendall(server.head(path="/api/header", body=body) + body)
             silent.settimeout(20)
@@ -137,6 +137,31 @@ def a_database_that_does_not_answer_keeps_nobody_waiting():
             server.must("account", text=plan_of(server))
             server.must("preview", text=plan_of(server))
             assert server.end() == OK and time.monotonic() - begun < 20
+
+
+@case
+def a_database_that_stops_answering_is_left():
+    with serving() as server, socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        silent.settimeout(20)
+        source = {"postgres": {"connection": f"host=127.0.0.1 port={silent.getsockname()[1]} user=x dbname=x", "table": "t"}}
+        text = server.must("set", text=plan_of(server), changes=[{"path": "/source", "value": source}])["text"]
+        server.must("save", file="silent.yaml", text=text, hash=None)
+        body = json.dumps({"file": "silent.yaml", "text": text}).encode()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as asking:
+            asking.sendall(server.head(path="/api/ready", body=body) + body)
+            client, _ = silent.accept()
+            with client:
+                client.settimeout(20)
+                while len(client.recv(4096)) == 8:  # no, no encryption
+                    client.sendall(b"N")
+                told = b"".join(b"S" + (len(pair) + 4).to_bytes(4, "big") + pair for pair in (b"server_version\x0016.0\0", b"server_encoding\0UTF8\0"))
+                client.sendall(b"R\0\0\0\x08\0\0\0\0" + told + b"Z\0\0\0\x05I")
+                assert client.recv(4096)  # the first question, which is never answered
+                server.process.send_signal(signal.SIGTERM)
+                assert asking.recv(4096).startswith(b"HTTP/1.1 "), "the request was not answered"
+                assert server.end() == OK
 
 
 main()
