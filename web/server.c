@@ -494,7 +494,6 @@ static int serve(web_server *server)
     put_address(server);
     if (server->options->open) open_browser(server, link);
     wait_for_end(server, &signals, link);
-    if (atomic_load(&server->wrong_tokens) >= 20) fprintf(stderr, "tamis: 20 requests had a wrong token: the page ends\n");
     if (*link) unlink(link);
     return TAMIS_OK;
 }

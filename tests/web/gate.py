@@ -448,15 +448,10 @@ with serving() as server:
         assert {file.read_text() for file in outside.iterdir()} == {"secret-of-somebody-else\n"}
 
     @case
-    def twenty_wrong_tokens_end_the_server():
-        for _ in range(50):  # a tab of an earlier run
-            assert server.raw(server.head(Authorization="Bearer " + "1" * 64) + b"{}").status == 401
-        assert server.process.poll() is None
-        for i in range(20):
-            with contextlib.suppress(ConnectionError):
-                server.raw(server.head(Authorization=f"Bearer {i:064}") + b"{}")
-        assert server.process.wait(30) == OK
-        assert "wrong token" in server.said()
+    def wrong_tokens_end_nothing():
+        for i in range(60):
+            assert server.raw(server.head(Authorization=f"Bearer {i:064}") + b"{}").status == 401
+        assert server.must("about") and server.process.poll() is None
 
     try:
         main()
