@@ -164,4 +164,31 @@ def a_database_that_stops_answering_is_left():
                 assert server.end() == OK
 
 
+@case
+def a_release_that_is_being_accepted_is_not_forgotten():
+    values = ",".join(f"v{i}" for i in range(30000))  # the plan takes some time to read
+    accepted = 0
+    for delay in (0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.3):
+        with api_folder() as folder:
+            text = (folder / "plan.yaml").read_text().replace("columns:\n", "columns:\n  big: {values: [" + values + "]}\n")
+            (folder / "plan.yaml").write_text(text)
+            server = Server(folder)
+            body = json.dumps({"file": "plan.yaml", "text": text, "confirm": DEMO}).encode()
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as asking:
+                asking.sendall(server.head(path="/api/release", body=body) + body)
+                time.sleep(delay)
+                code = server.end(signal.SIGTERM)
+                answer = b""
+                with contextlib.suppress(ConnectionError):
+                    while piece := asking.recv(4096):
+                        answer += piece
+            taken = answer.startswith(b"HTTP/1.1 200 ")
+            accepted += taken
+            published = (folder / "plan-release").exists()
+            said = [line for line in server.said().splitlines() if line.startswith("tamis: ")]
+            assert not (published and not taken) and code == (SYSTEM if taken and not published else OK), (delay, code, answer, published, said)
+            assert bool(said) == (code == SYSTEM), (delay, code, answer, said)
+    print(f"# accepted {accepted} of 9")
+
+
 main()
