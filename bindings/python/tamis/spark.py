@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import secrets
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +36,20 @@ def _check(data: Any, columns: list[str]) -> None:
                                    "them", code="source")
 
 
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Spark's client logs errors with the cells that they quote: not those of this thread's statements."""
+    logger, thread = logging.getLogger("SQLQueryContextLogger"), threading.get_ident()
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return record.thread != thread
+    logger.addFilter(is_other)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_other)
+
+
 class _Engine:
     """Runs statements in the session of a DataFrame. Errors of Spark stay here: they may quote cells."""
 
@@ -42,11 +58,12 @@ class _Engine:
         self.interrupted = False
 
     def run(self, sql: str) -> str:
-        try:
-            rows = self._session.sql(sql).collect()
-        except KeyboardInterrupt:
-            self.interrupted = True
-            raise
+        with _silent():
+            try:
+                rows = self._session.sql(sql).collect()
+            except KeyboardInterrupt:
+                self.interrupted = True
+                raise
         return json.dumps([[cell if cell is None or isinstance(cell, int) else str(cell) for cell in row] for row in rows])
 
 
