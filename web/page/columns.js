@@ -113,7 +113,7 @@ export function build(app) {
     }}});
     const label = el('div', {class: 'help'}), kind = el('select', {'aria-label': `Kind of ${name}`});
     options(kind, [{value: '', label: '–'}, {value: 'number', label: 'number'}, {value: 'category', label: 'category'}]);
-    let now = item;
+    let now = item, own = '';
     kind.addEventListener('change', () => {
       const old = now.declared && typeof now.declared === 'object' ? {...now.declared} : {};
       for (const k of ['from', 'to', 'step', 'values', 'typical', 'missing', 'unit_of_measure']) delete old[k];
@@ -143,7 +143,8 @@ export function build(app) {
       fill.hidden = !c.used;
       flag.hidden = !c.fill;
       const m = String(c.declared?.missing ?? 'leave_out');
-      options(missing, [...MISSING.filter(o => o.value !== 'category' || value === 'category'), ...(MISSING.some(o => o.value === m) ? [] : [{value: m, label: `counts as ${m}`}])]);
+      if (!MISSING.some(o => o.value === m)) own = m; /* it stays to be chosen again */
+      options(missing, [...MISSING.filter(o => o.value !== 'category' || value === 'category'), ...(own ? [{value: own, label: `counts as ${own}`}] : [])]);
       if (document.activeElement !== missing) missing.value = m;
       missing.hidden = !c.used || c.stratum || !c.kind;
       put(uses, c.uses.length ? c.uses.length === 1 ? 'one statistic' : `${c.uses.length} statistics` : c.stratum ? 'the design' : c.used ? 'not used yet' : 'not used');
