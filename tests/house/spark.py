@@ -158,7 +158,7 @@ def main():
              "there is no column x; there is X" in lines[0] and all("Error None" in line for line in lines[:5]), out + words)
     if NAMES[4] in wanted:
         out, words = program(python, COMMON + CONNECT, TOP / "tests" / "engine" / "with_spark")
-        case(NAMES[4], out.strip().splitlines()[-2:] == ["pyspark.sql.connect.dataframe", "True 5 []"], out + words)
+        case(NAMES[4], out.strip().splitlines()[-2:] == ["pyspark.sql.connect.dataframe", "True 3 []"], out + words)
 
 
 main()
