@@ -37,6 +37,7 @@ PLANS = {
     "persons-incomes": "Quantiles, poverty and inequality, srs, 1,500 of 12,107 persons, epsilon 2.",
     "persons-inequality": "The same with weights, strata and households, drawn by persons-drawn, epsilon 8.",
     "api-quantiles": "Quantiles and Gini, strata, 400 of 6,194 schools, epsilon 2.",
+    "persons-contrasts": "Differences, quotients and contrasts, srs, 1,500 of 12,107 persons, epsilon 4.",
 }
 POPULATIONS = {"api": "api.csv", "belgium": "belgium.csv", "mu284": "mu284.csv", "persons": "persons.csv"}
 DRAWN = ["--drawn-by", str(FOLDER / "persons-drawn.yaml")]

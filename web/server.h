@@ -1,9 +1,9 @@
 /* What the files of this room share.
  *
  * Threads. libmicrohttpd has one, which reads requests and passes the gate. A request that may be answered is suspended, put
- * into one of four queues and answered by the queue's own thread, so that no answer waits for a longer kind of work: quick
- * ones, previews, headers of data, and errands (ledgers, verification). A release has a thread of its own. The first thread
- * of the process waits for signals and watches slow clients. */
+ * into one of four queues and answered by the queue's own thread, so that no answer waits for a longer kind of work: quick ones,
+ * previews, headers of data, and errands (ledgers, verification). A release has a thread of its own. The first thread of the
+ * process waits for signals and watches slow clients.                                                               */
 #ifndef WEB_SERVER_H
 #define WEB_SERVER_H
 
@@ -238,6 +238,7 @@ struct web_server {
     char host[2][32], origin[2][40]; /* "127.0.0.1:PORT", "localhost:PORT" */
     char folder_name[NAME_MAX + 1];
     atomic_int wrong_tokens, refusals;
+    char wrong[WEB_TOKEN + 16]; /* the last wrong token; of the thread of libmicrohttpd */
     atomic_bool ending;
     _Atomic double last; /* when the last request came */
     web_queue queues[WEB_QUEUES];

@@ -75,7 +75,7 @@ def demo(_):
     old = {name: noise for name, noise, _ in json.loads(OLD.read_text())["plans"]["examples/api/plan.yaml"]}
     rows = [[name, show(old[name]), show(noise), f"{noise / old[name]:.2f}", BARS[name]]
             for name, noise, _ in expected(TAMIS, TOP / "examples/api/plan.yaml")]
-    return "The demo, `examples/api/plan.yaml`, epsilon 6: standard deviation of the noise.\n\n" + table(
+    return "The schools, `examples/api/plan.yaml`, epsilon 6: standard deviation of the noise.\n\n" + table(
         ["statistic", "each by itself", "now", "ratio", "wanted at most"], rows)
 
 

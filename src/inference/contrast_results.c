@@ -13,8 +13,6 @@
 #include "num/number.h"
 
 static const char from_limit[] = "the sampling variance is small relative to its noise: an upper limit is used";
-static const char from_range[] =
-    "the noise is too large to estimate the sampling variance: the largest that the range allows is used";
 static const char from_measured[] = "the standard error is measured to about ± 50 to 100 %: the interval allows for that";
 static const char from_others[] =
     "the standard error is mostly noise: the interval rests on the design effects of the other numbers of this kind";
@@ -166,8 +164,8 @@ static double own_squares(tmi_result *result, const reading *a)
     }
     const double margin = tmi_variance_margin(tmi_number_nearest(s->confidence)) * sqrt(noise);
     const tmi_variance v = tmi_variance_limit(sum + together, margin, most);
-    result->limited = v.from_range ? most > 0 : margin > 0 && margin >= sum + together;
-    if (result->limited) note(result, v.from_range ? from_range : from_limit);
+    result->limited = margin > 0 && margin >= sum + together;
+    if (result->limited) note(result, from_limit);
     return v.value;
 }
 

@@ -173,6 +173,7 @@ static void write_ready(job *j, bool repeated)
     tmi_json_out_init(&out, &j->ready, false);
     tmi_json_open(&out, '{');
     tmi_json_add_boolean(&out, "repeated", repeated);
+    if (!repeated && a->charged.unpublished) tmi_json_add_integer(&out, "claims", a->charged.unpublished);
     tmi_json_key(&out, "would_spend");
     if (repeated) tmi_json_put_null(&out);
     else tmi_put_spent(&out, &j->r->schedule);

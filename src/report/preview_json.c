@@ -277,6 +277,8 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     put_refusal(&out, preview->refusal);
     tmi_json_key(&out, "ledger");
     tmi_put_entry(&out, &preview->account);
+    if (preview->account.charged.entry == 0 && preview->account.charged.unpublished)
+        tmi_json_add_integer(&out, "claims", preview->account.charged.unpublished);
     tmi_lines_split(&lines, preview->account.unpublished);
     tmi_json_add_lines(&out, "unpublished", &lines);
     tmi_list_warnings(&lines, s, &(tmi_account){0});

@@ -36,6 +36,15 @@ int64_t tmi_population_size(const tmi_population *p) { return p->units; }
 int64_t tmi_population_rows(const tmi_population *p) { return p->rows; }
 int64_t tmi_population_next(const tmi_population *p, int64_t row) { return p->next ? p->next[row] : -1; }
 
+void tmi_population_unit_rows(int64_t *counts, const tmi_population *p)
+{
+    for (int64_t u = 0; u < p->units; u++) {
+        int64_t rows = 0;
+        for (int64_t row = p->row_of[u]; row >= 0; row = tmi_population_next(p, row)) rows++;
+        counts[rows]++;
+    }
+}
+
 const tamis_design *tmi_population_design(const tmi_population *p) { return p->design; }
 
 /* ---- reading ---- */

@@ -32,6 +32,8 @@ void tmi_population_free(tmi_population *population);
 
 int64_t tmi_population_size(const tmi_population *population); /* units */
 int64_t tmi_population_rows(const tmi_population *population);
+/* Adds the number of units with k rows to counts[k], up to rows_per_unit of the plan. */
+void tmi_population_unit_rows(int64_t *counts, const tmi_population *population);
 const tamis_design *tmi_population_design(const tmi_population *population);
 
 /* Numbers clamped and on the plan's grid; as they are in the file; or as totals count them, contributions clamped too. */

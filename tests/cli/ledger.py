@@ -65,7 +65,9 @@ def show_gives_what_the_contract_says():
     eps = math.log1p(200 / 6194 * math.expm1(1.5))  # composed first, amplified once
     assert a["outsider"]["epsilon"]["lower"] <= eps * (1 + 1e-12) and a["outsider"]["epsilon"]["upper"] >= eps * (1 - 1e-12)
     assert a["outsider"]["epsilon"]["upper"] - a["outsider"]["epsilon"]["lower"] < 1e-9
-    assert [set(e) for e in a["entries"]] == [{"number", "time", "release", "state", "charge", "hash"}] * 2
+    assert [set(e) for e in a["entries"]] == [{"number", "time", "release", "state", "charge", "shown", "hash"}] * 2
+    assert [e["shown"]["charge"] for e in a["entries"]] == ["epsilon 1", "epsilon 0.5"]
+    assert a["shown"] == {"budget": "epsilon 4", "spent": "epsilon 1.5", "left": "epsilon 2.5", "sample": "epsilon 1.5", "outsider": "epsilon 0.107"}
     assert [(e["number"], e["time"], e["release"], e["state"]) for e in a["entries"]] == \
         [(2, "2026-11-16T10:00:02Z", "plan.yaml", "released"), (4, "2026-11-16T10:00:04Z", "second.yaml", "charged")]
     assert a["entries"][1]["charge"] == {"epsilon": exactly(0.5), "delta": exactly(0)}

@@ -49,6 +49,28 @@ def noise_and_bias_are_those_of_the_plan_with_that_range():
 
 
 @case
+def weights_of_units_are_advised():
+    """Households of 1 to 8 persons with weights of 8 on average: the smallest bound that takes off less than 1 %."""
+    homes = [1 + (7 * k) % 5 for k in range(300)] + [8] * 2
+    rows = [(f"h{k}", 20 + (k + i) % 50) for k, n in enumerate(homes) for i in range(n)]
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: s.csv}\ndesign: {weights: {population: 8000}, weight: w, max_weight: 12%s, typical: {sample: 1000}}\n"
+            "privacy: {unit: household, id: h, rows_per_unit: 8, epsilon: 2}\ncolumns: {x: {from: 0, to: 100, step: 1}}\nstatistics: [{mean: x}]\n")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "all.csv")
+        file.write_text("h,x\n" + "".join(f"{h},{x}\n" for h, x in rows))
+        found = told(plan % "", population=file)["units"]
+        assert [u["max_unit_weight"] for u in found] == [16, 24, 32, 40, 48, 56], found
+        for u in found:
+            beyond = sum(max(0, 8 * n - u["max_unit_weight"]) for n in homes) / (8 * sum(homes))
+            assert abs(u["weight_beyond"] - beyond) < 1e-12 and abs(u["noise_part"] - u["max_unit_weight"] / 96) < 1e-6, (u, beyond)
+        assert [u["max_unit_weight"] for u in found if u["advised"]] == [40], found
+        text = " ".join(bounds(plan % "", population=file).stdout.split())
+        assert "max_unit_weight: 40, 5 rows of the mean weight, would lower the noise of estimates to 42 % of what it is" in text, text
+        assert not any(u["advised"] for u in told(plan % ", max_unit_weight: 40", population=file)["units"])
+    assert "units" not in told(PLAN)
+
+
+@case
 def the_advice_is_the_smallest_error():
     study = told(PLAN)
     for column in study["columns"]:

@@ -28,7 +28,7 @@ tools = run(PYTHON, "-m", "pip", "install", "-q", "meson-python>=0.17", "meson>=
 if tools.returncode != 0:
     skip("the package is installed by pip", "pip cannot install meson-python: " + (tools.stderr.strip().splitlines() or ["no pip"])[-1])
     sys.exit(done())
-for peer in ("pandas", "pyarrow", "polars", "mypy", "duckdb", "matplotlib"):
+for peer in ("pandas", "pyarrow", "polars", "mypy", "duckdb", "matplotlib", "svy"):
     if run(PYTHON, "-m", "pip", "install", "-q", peer).returncode != 0:
         print(f"# {peer} cannot be installed: its cases are skipped")
 environment = {**os.environ, "PATH": f"{PYTHON.parent}:{os.environ['PATH']}"}

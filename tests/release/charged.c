@@ -147,6 +147,34 @@ static void an_engine_of_the_caller_may_refuse_before_the_charge(void **state)
     tamis_plan_free(plan);
 }
 
+/* A plan that names a program runs it only if the caller allows that; a program that fails then costs nothing. */
+static void a_command_runs_only_if_it_is_allowed(void **state)
+{
+    (void)state;
+    char ran[160], text[1024];
+    tamis_plan *plan;
+    snprintf(ran, sizeof ran, "%s/a.ledger.ran", folder); /* a name that may stay */
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {command: [touch, '%s'], dialect: duckdb, table: t}\ndesign: {srs: {population: 80, "
+             "sample: 4}}\nprivacy: {unit: person, epsilon: 1}\nbudget: {epsilon: 1}\ncolumns:\n  g: {values: [a, b]}\n"
+             "statistics:\n  - {count: units, by: g}\n",
+             ran);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL) != TAMIS_OK) fail();
+    for (int allowed = 0; allowed < 2; allowed++) {
+        tamis_release *release;
+        tamis_error err = {0};
+        const tamis_release_options options = {.size = sizeof options, .ledger = path, .allow_command = allowed};
+        const tamis_status status = tamis_release_new(&release, plan, out, &options, &err);
+        if (status != (allowed ? TAMIS_INVALID : TAMIS_REFUSED)) fail_msg("%d: %s", (int)status, err.message);
+        assert_null(release);
+        assert_nothing_published();
+        assert_int_equal(charges(), 0);
+        assert_int_equal(access(ran, F_OK), allowed ? 0 : -1);
+    }
+    remove(ran);
+    tamis_plan_free(plan);
+}
+
 /* With an id the engine needs more than without; a little more than it needs is enough. */
 static void too_little_memory_costs_nothing(void **state)
 {
@@ -411,6 +439,7 @@ int main(void)
         IN_A_PLACE(what_breaks_after_the_charge_is_a_system_error_and_stays_charged),
         IN_A_PLACE(what_breaks_before_the_charge_costs_nothing),
         IN_A_PLACE(an_engine_of_the_caller_may_refuse_before_the_charge),
+        IN_A_PLACE(a_command_runs_only_if_it_is_allowed),
         IN_A_PLACE(too_little_memory_costs_nothing),
         IN_A_PLACE(a_refusal_reads_nothing_and_spends_nothing),
         IN_A_PLACE(stopped_at_any_moment_nothing_is_published),

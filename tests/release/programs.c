@@ -220,6 +220,13 @@ static void saved_later(void **state)
     tamis_free(json);
     assert_int_equal(tamis_release_certificate_json(&texts[0], release, NULL), TAMIS_OK);
     assert_null(strstr(texts[0], print)); /* the release itself is not signed */
+    EVERY_ALLOCATION_FAILS(tamis_release_shown_json(&json, release, NULL), assert_null(json));
+    assert_non_null(strstr(json, "{\"results\": [{\"words\": \""));
+    assert_true(strstr(json, "\"group\": {") && strstr(json, "\"estimate\": \"") && strstr(json, " to ") &&
+                strstr(json, "\"quality\": "));
+    tamis_free(json);
+    assert_int_equal(tamis_release_shown_json(&json, NULL, NULL), TAMIS_INVALID);
+    assert_null(json);
     assert_int_equal(tamis_release_json(&texts[1], release, NULL), TAMIS_OK);
     assert_int_equal(tamis_release_measurements_json(&texts[2], release, NULL), TAMIS_OK);
     tamis_named_text files[] = {{"certificate.json", texts[0], strlen(texts[0])},
@@ -294,6 +301,9 @@ static void previews_with_options(void **state)
     assert_non_null(strstr(json, "\"quality\": "));
     assert_non_null(strstr(json, " %\""));
     assert_non_null(strstr(json, "\"would_spend\": \"epsilon 0.5\""));
+    assert_non_null(strstr(json, "\"sample\": \"epsilon 0.5\""));
+    assert_non_null(strstr(json, "\"odds\": \"1.65\"")); /* e^0.5 = 1.6487..., rounded up */
+    assert_non_null(strstr(json, "\"error_lower_by\": \""));
     tamis_free(json);
     tamis_preview_free(preview);
     options.root = folder;
@@ -337,9 +347,11 @@ static void phases_of_a_release(void **state)
                                      .phase_context = &seen};
     char *json;
     assert_int_equal(tamis_release_ready(&json, plan, in_folder("phased"), &options, &err), TAMIS_OK);
-    assert_string_equal(json, "{\"repeated\": false, \"would_spend\": {\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": "
-                              "{\"lower\": 0, \"upper\": 0}}, \"left\": null, \"would_leave\": {\"epsilon\": {\"lower\": 1, "
-                              "\"upper\": 1}, \"delta\": {\"lower\": 0, \"upper\": 0}}}");
+    assert_string_equal(json,
+                        "{\"repeated\": false, \"would_spend\": {\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": "
+                        "{\"lower\": 0, \"upper\": 0}}, \"left\": null, \"would_leave\": {\"epsilon\": {\"lower\": 1, "
+                        "\"upper\": 1}, \"delta\": {\"lower\": 0, \"upper\": 0}}, \"shown\": {\"would_spend\": \"epsilon 1\", "
+                        "\"left\": null, \"would_leave\": \"epsilon 1\"}}");
     tamis_free(json);
     assert_int_equal(seen.count, 1); /* nothing but the checks */
     assert_int_equal(seen.list[0], TAMIS_PHASE_CHECKED);

@@ -275,6 +275,7 @@ static void text_is_the_golden_one(void **state)
     char *json, *svg;
     assert_int_equal(tamis_meaning_json(&json, &p, NULL), TAMIS_OK);
     assert_true(strstr(json, "\"nosy neighbour\"") && strstr(json, "\"journalist\"") && !strstr(json, "\"outsider\""));
+    assert_non_null(strstr(json, "\"odds\": \"3.00\"")); /* as the table says it */
     tamis_free(json);
     assert_int_equal(tamis_meaning_svg(&svg, &p, NULL), TAMIS_OK);
     assert_true(strstr(svg, "<svg") && strstr(svg, "who knows who was sampled") && !strstr(svg, "outsider"));

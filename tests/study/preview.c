@@ -135,12 +135,13 @@ static void compare_with_data(const char *name, const char *path, int runs)
     tamis_plan_free(plan);
 }
 
-/* The one in PostgreSQL has the plan of the households, whose file it is loaded from. */
+/* The one in PostgreSQL has the plan of the households, whose file it is loaded from. The demo guesses at shares of all ages
+ * together, and hardly anybody of its oldest group works: errors of that group are larger than foreseen. */
 static void of_every_example_with_data(void **state)
 {
     (void)state;
     static const char *const names[] = {"api", "households", "incomes", "municipalities", "schools"}, *const others[] = {
-                                                                                                          "postgres"};
+                                                                                                          "demo", "postgres"};
     DIR *folder = opendir(EXAMPLES);
     size_t found = 0;
     assert_non_null(folder);

@@ -5,6 +5,7 @@ import os
 
 from server import *
 
+COMMAND = {"command": ["touch", "ran"], "dialect": "duckdb", "table": "t"}
 EVIL = "http://evil.example"
 
 
@@ -169,7 +170,10 @@ ROWS = [
     with_plan("an absolute source", 422, "preview", "/source", {"file": "/etc/passwd.csv"}),
     with_plan("a source that is a link out", 422, "preview", "/source", {"file": "link.csv"}),
     with_plan("a source that is a pipe", 422, "preview", "/source", {"file": "pipe.csv"}),
-    with_plan("a source that runs a command", (403, 422), "preview", "/source", {"command": "touch ran"}),
+    with_plan("a source that runs a command", 403, "preview", "/source", COMMAND),
+    with_plan("a source that runs a command, compared", 403, "compare", "/source", COMMAND),
+    with_plan("a source that runs a command, for a shell", 422, "preview", "/source", {**COMMAND, "command": "touch ran"}),
+    with_plan("a source that runs a command beside a file", 422, "preview", "/source", {**COMMAND, "file": "apisrs.csv"}),
     with_plan("a source that a program brings", 403, "preview", "/source", {"caller": "x"}),
     with_plan("a ledger outside, in a plan", 422, "preview", "/ledger", "/tmp/x.ledger"),
     with_plan("counts from a file outside", 422, "preview", "/calibrate", {"to": "/etc/hostname"}),
@@ -320,6 +324,15 @@ with serving() as server:
             (server.folder / name).unlink()
 
     @case
+    def a_release_runs_no_command():
+        text = server.must("set", text=plan_of(server), changes=[{"path": "/source", "value": COMMAND}])["text"]
+        server.must("save", file="command.yaml", text=text, hash=None)
+        assert server.ask("ready", file="command.yaml", text=text).status == 403
+        assert server.ask("release", file="command.yaml", text=text, confirm=DEMO).status == 403
+        assert server.must("job") == {"job": None} and not (server.folder / "ran").exists()
+        (server.folder / "command.yaml").unlink()
+
+    @case
     def a_pattern_or_an_address_is_no_file():
         for source in ("*.csv", "**/*.csv", "apisrs.cs?.csv", "[a]pisrs.csv", "http://127.0.0.1:1/x.csv", "s3://a/b.csv", "glob('x').csv",
                        "a.csv' OR '1.csv"):
@@ -373,9 +386,12 @@ with serving() as server:
 
     @case
     def twenty_wrong_tokens_end_the_server():
-        for _ in range(20):
+        for _ in range(50):  # a tab of an earlier run
+            assert server.raw(server.head(Authorization="Bearer " + "1" * 64) + b"{}").status == 401
+        assert server.process.poll() is None
+        for i in range(20):
             with contextlib.suppress(ConnectionError):
-                server.raw(server.head(Authorization="Bearer " + "1" * 64) + b"{}")
+                server.raw(server.head(Authorization=f"Bearer {i:064}") + b"{}")
         assert server.process.wait(30) == OK
         assert "wrong token" in server.said()
 

@@ -66,6 +66,7 @@ test('every key has a step', () => {
   assert.deepEqual(marks.design, {missing: 0, wrong: 1});
   assert.deepEqual(marks.statistics, {missing: 0, wrong: 0});
   assert.equal(t.marks({errors: [], tree: {statistics: []}}).statistics.missing, 1);
+  assert.equal(t.marks({errors: [{message: 'expected the key design, e.g. x', key: null}], tree: {}}).design.missing, 1);
 });
 
 test('numbers keep their digits', () => {

@@ -1,5 +1,10 @@
+<<<<<<< HEAD
+/* Loaded before a server: once the file that TAMIS_FAIL names is there, one allocation in TAMIS_FAIL_RATE fails, by a generator
+ * with the seed TAMIS_FAIL_SEED. */
+=======
 /* Loaded before a server: once the file that TAMIS_FAIL names is there, one allocation in TAMIS_FAIL_RATE fails, by a
  * generator with the seed TAMIS_FAIL_SEED. */
+>>>>>>> main
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -10,6 +15,8 @@
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
+
+#define SEEN __attribute__((visibility("default"))) /* the project hides what is not marked */
 
 static _Atomic uint64_t state;
 static uint64_t rate;
@@ -34,8 +41,8 @@ static bool fails(void)
     return true;
 }
 
-void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
+SEEN void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
 
-void *calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
+SEEN void *calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
 
-void *realloc(void *old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }
+SEEN void *realloc(void *old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }

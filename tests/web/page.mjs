@@ -5,7 +5,8 @@
  */
 
 import assert from 'node:assert/strict';
-import {appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {spawn} from 'node:child_process';
+import {appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {accessible, fits, numbersAreOfTheLibrary} from './checks.mjs';
 import * as h from './harness.mjs';
@@ -19,7 +20,10 @@ const long = Boolean(process.env.TAMIS_TEST_LONG);
 const {context, close} = await h.browser();
 
 /** A test with a folder, a server and a tab of its own. */
+const only = process.argv[2];
+
 async function on(name, make, body, more = []) {
+  if (only && !name.includes(only)) return;
   await h.test(name, async () => {
     const where = h.folder();
     await make(where);
@@ -254,6 +258,106 @@ await on('from a CSV file to a verified release, by keyboard alone', schools, as
   assert.equal((await h.run(['verify', join(where, 'plan-release')])).code, 0);
 });
 
+/* ---- a survey of 58 columns ---- */
+
+const NAMES = ['pid', 'stratum', 'w', 'sex', 'age', 'status', 'hours', 'wage', ...Array.from({length: 50}, (_, i) => `q${String(i + 1).padStart(2, '0')}`)];
+
+/** People who are made up: 1,500 rows of 58 columns. */
+function people(where) {
+  const rows = Array.from({length: 1500}, (_, i) => NAMES.map((name, j) => ({pid: i + 1, stratum: 'abc'[i % 3], w: 100 + i % 40, sex: 1 + i % 2, age: 16 + (i * 7) % 70, status: 1 + (i * 5) % 3,
+    hours: i % 3 ? 20 + i % 40 : '', wage: i % 3 ? 1500 + (i * 37) % 4000 : ''})[name] ?? 1 + (i * (j + 3)) % 5));
+  writeFileSync(join(where, 'panel_2026.csv'), [NAMES, ...rows].map(r => r.join(',')).join('\n') + '\n');
+}
+
+await on('58 columns: weights, a codebook, several at once, from the file to a verified release', people, async ({page, where}) => {
+  const next = () => page.getByRole('button', {name: /^Next: /}).click();
+  const add = async () => { await page.getByRole('button', {name: 'Add', exact: true}).click(); await h.settled(page); };
+  await page.getByRole('button', {name: 'panel_2026.csv'}).click();
+  await page.getByText('panel_2026.csv: 58 columns.').waitFor();
+  await page.getByRole('button', {name: 'Begin a plan with this file'}).click();
+  await page.getByLabel('I only have final weights').check();
+  await h.settled(page);
+  await page.getByText(/Still to do/).waitFor();
+  await page.getByLabel('Column with the stratum').selectOption('stratum');
+  await h.settled(page);
+  await page.getByLabel('Column with the weight').selectOption('w');
+  await page.getByLabel('No weight is larger than').fill('150');
+  await h.settled(page);
+  await page.getByLabel('They are').selectOption('final');
+  await page.getByLabel('Size of the population, about').fill('180000');
+  await page.getByLabel('Size of the sample, about').fill('1500');
+  await h.settled(page);
+  await page.getByText('The design is complete.').waitFor();
+  await next();
+  await page.getByLabel('One', {exact: true}).fill('person');
+  await h.settled(page);
+  await next();
+  await page.getByLabel('group by').selectOption('status');
+  await add();
+  await page.getByLabel('Kind of statistic').selectOption('mean');
+  await page.getByLabel('of the column').selectOption('wage');
+  await page.getByLabel('group by').selectOption('sex');
+  await page.getByRole('button', {name: '+ condition'}).click();
+  await page.getByLabel('only where 1: column').selectOption('status');
+  await page.getByLabel('only where 1: value', {exact: true}).fill('1, 2');
+  await add();
+  for (const column of ['q07', 'q08', 'q09']) {
+    await page.getByLabel('Kind of statistic').selectOption('share');
+    await page.getByLabel('condition 1: column').selectOption(column);
+    await page.getByLabel('condition 1: value', {exact: true}).fill('5');
+    await add();
+  }
+  await next();
+
+  /* only what is used is asked for; the rest is there to be found */
+  const list = page.locator('table.cols tbody tr');
+  assert.equal(await list.count(), 6);
+  await page.getByRole('button', {name: 'All 58'}).click();
+  assert.equal(await list.count(), 58);
+  await page.locator('h1').focus();
+  await page.keyboard.press('/');
+  await page.keyboard.type('q4');
+  assert.equal(await list.count(), 10);
+  await page.getByLabel('Search columns').fill('');
+  await page.getByRole('button', {name: 'To fill in 6'}).click();
+
+  /* a codebook for some, one setting for the others */
+  await page.getByRole('button', {name: 'Import a codebook …'}).click();
+  await page.getByLabel('or paste it').fill('column,code,label,from,to,missing\nstatus,1,employed,,,\nstatus,2,unemployed,,,\nstatus,3,other,,,\nsex,1,male,,,\nsex,2,female,,,\nwage,,Wage,0,8000,\nunused,1,x,,,\n');
+  await page.getByText('4 columns in the codebook, 3 of them in use here').waitFor();
+  await page.getByRole('button', {name: 'Use it for the columns in use'}).click();
+  await h.settled(page);
+  assert.equal(await list.count(), 3);
+  await page.getByLabel('Choose all columns in the list').check();
+  await page.getByRole('button', {name: 'Set for 3 chosen …'}).click();
+  await page.getByLabel('All chosen columns are').selectOption('category');
+  await page.getByLabel('One code per line, with its label').fill('1 never\n2\n3\n4\n5 always');
+  await page.getByLabel('codes that mean missing').fill('9');
+  await page.getByRole('button', {name: 'Set for all chosen'}).click();
+  await page.getByText('Nothing to fill in').or(page.getByRole('button', {name: 'To fill in 0'})).first().waitFor();
+  await h.quiet(page);
+  await next();
+  await page.getByText('What had to be assumed').waitFor();
+  await page.getByLabel('All releases of this survey').fill('2');
+  await h.quiet(page);
+  await h.picture(page, 'budget-58');
+  await page.getByRole('button', {name: /^Answer: .*mean/}).first().click();
+  assert.ok(await page.locator('.detail').getByRole('heading', {name: /^wage/}).count(), 'Answer leads to the field');
+  await page.locator('.detail').getByLabel('mean', {exact: true}).fill('3400');
+  await page.locator('.detail').getByLabel('standard deviation', {exact: true}).fill('1200');
+  await h.quiet(page);
+  await h.picture(page, 'columns-58');
+  await h.go(page, 'release');
+  await page.getByRole('button', {name: 'Save and check'}).click();
+  await page.getByText('plan valid, budget allows it').waitFor();
+  await page.getByLabel('To confirm').fill('panel-2026');
+  await page.getByRole('button', {name: /publish$/}).click();
+  await page.getByText('Verified:').waitFor({timeout: 30000});
+  assert.equal((await h.run(['verify', join(where, 'plan-release')])).code, 0);
+  const plan = readFileSync(join(where, 'plan.yaml'), 'utf8');
+  assert.ok(!plan.includes('q10'), 'columns that are not used are not in the plan');
+});
+
 /* ---- both ways ---- */
 
 const text = page => page.evaluate(() => JSON.parse(sessionStorage.getItem('tamis-plan')).text);
@@ -266,7 +370,7 @@ async function touch(page, step, original) {
     if (!await field.isVisible() || await field.isDisabled()) continue;
     const {tag, kind, label, value, other, mine} = await field.evaluate(e => ({tag: e.tagName, kind: e.type, value: e.value, label: e.getAttribute('aria-label') ?? e.labels?.[0]?.textContent ?? '',
       other: e.tagName === 'SELECT' ? [...e.options].map(o => o.value).find(v => v && v !== e.value) ?? null : null, mine: Boolean(e.closest('.sentence, .confirm, .paste'))}));
-    if (mine || kind === 'checkbox' || kind === 'radio' || /CV below|Save as|Folder|Signature|Choose|Another stratum|Kind of [a-z]|Name of the stratum|counted in|Raise|Protect/.test(label)) continue;
+    if (mine || kind === 'checkbox' || kind === 'radio' || /CV below|Save as|Folder|Signature|Choose|Another stratum|Kind of |Name of the stratum|counted in|Raise|Protect/.test(label)) continue;
     if (tag === 'SELECT') {
       if (other === null || (value === '' && !/Importance|Missing/.test(label))) continue;
       await field.selectOption(other);
@@ -394,6 +498,89 @@ await on('names of columns and files are texts, whatever they contain', where =>
     await fits(page, `${step} with hostile names`);
   }
   assert.equal(dialogs, 0);
+});
+
+/* ---- a charge that was never published ---- */
+
+const ROWS = 300000;
+const unpublished = `tamis: 1
+survey: left-behind
+source: {file: d.csv}
+design: {srs: {population: 3000000, sample: ${ROWS}}}
+privacy: {unit: person, epsilon: 0.5}
+columns: {a: {values: [x, y]}, b: {from: 0, to: 100, step: 1, typical: {mean: 50, sd: 20}}}
+statistics:
+  - {count: units, by: a}
+  - {mean: b, by: a}
+budget: {epsilon: 2}
+`;
+
+/** A release that is killed after its charge. */
+async function killed(where) {
+  for (let i = 0; i < 20; i++) {
+    const child = spawn(h.tamis, ['release', 'plan.yaml', '--out', 'killed', '--engine', 'memory'], {cwd: where, stdio: 'ignore'});
+    let over = false;
+    const end = new Promise(done => child.on('close', () => { over = true; done(null); }));
+    while (!over && !readdirSync(where).some(f => /-charge-\d+$/.test(f))) await new Promise(done => setTimeout(done, 1));
+    await new Promise(done => setTimeout(done, 5 * i));
+    child.kill('SIGKILL');
+    await end;
+    const {out} = await h.run(['ledger', 'show', 'tamis.ledger', '--json'], where);
+    const state = JSON.parse(out || '{"accounts": []}').accounts[0]?.entries.at(-1)?.state;
+    if (state === 'charged') return;
+    for (const f of readdirSync(where)) if (/ledger|killed/.test(f)) rmSync(join(where, f), {recursive: true});
+  }
+  assert.fail('the release was never killed between charge and publication');
+}
+
+await on('a charge that was never published is void with a reason, or finished for nothing', async where => {
+  writeFileSync(join(where, 'plan.yaml'), unpublished);
+  writeFileSync(join(where, 'd.csv'), 'a,b\n' + Array.from({length: ROWS}, (_, i) => `${i % 3 ? 'x' : 'y'},${i % 101}`).join('\n') + '\n');
+  await killed(where);
+}, async ({page, answers, where}) => {
+  await h.openPlan(page, 'plan.yaml');
+  await h.go(page, 'account');
+  await page.getByText('charged, not published').waitFor();
+  await accessible(page, 'Account, charged');
+  await h.picture(page, 'account-charged');
+  await numbersAreOfTheLibrary(page, answers, 'Account, charged');
+  await page.getByRole('button', {name: 'Finish it: entry 2'}).click();
+  await page.getByText('Costs nothing more:').waitFor();
+  await page.getByText('plan valid, budget allows it').waitFor();
+  await page.getByLabel('To confirm').fill('left-behind');
+  await page.getByRole('button', {name: /publish$/}).click();
+  await page.getByText('Verified:').waitFor({timeout: 60000});
+  const spent = JSON.parse((await h.run(['ledger', 'show', 'tamis.ledger', '--json'], where)).out).accounts[0];
+  assert.equal(spent.shown.spent, 'epsilon 0.5', 'paid once');
+  assert.ok(spent.entries.every(e => e.state === 'released'));
+
+  /* Stop: whatever it was doing, what the page says is what the ledger says */
+  await h.go(page, 'budget');
+  await page.getByLabel('epsilon', {exact: true}).fill('0.25');
+  await h.quiet(page);
+  await h.go(page, 'release');
+  await page.getByLabel('Folder for the results').fill('second');
+  await page.getByRole('button', {name: 'Save and check'}).click();
+  await page.getByText('plan valid, budget allows it').waitFor();
+  await page.getByLabel('To confirm').fill('left-behind');
+  await page.getByRole('button', {name: /publish$/}).click();
+  await page.getByRole('button', {name: 'Stop'}).click({timeout: 5000}).catch(() => {}); /* it may be done already */
+  await page.getByRole('heading', {name: /^(Stopped|Published|It failed)/}).waitFor({timeout: 60000});
+  await h.settled(page);
+  await accessible(page, 'Release, stopped');
+  await h.picture(page, 'release-stopped');
+  const after = JSON.parse((await h.run(['ledger', 'show', 'tamis.ledger', '--json'], where)).out).accounts[0];
+  const last = after.entries.at(-1), stopped = await page.getByRole('heading', {name: /^(Stopped|It failed)/}).count();
+  console.log(`# stopped: ${stopped}, the last entry is ${last.state}`);
+  if (!stopped) return;
+  if (last.state === 'charged') {
+    await h.go(page, 'account');
+    await page.getByRole('button', {name: /^Void … entry/}).click();
+    await page.getByLabel('Reason').fill('stopped by hand');
+    await page.getByRole('button', {name: 'Void it'}).click();
+    await page.getByText('voided').waitFor();
+    await page.getByText('stopped by hand').waitFor();
+  }
 });
 
 /* ---- every screen: axe, sideways, pictures ---- */

@@ -138,8 +138,8 @@ export function build(app) {
         return el('tr', {}, el('td', {class: 'number'}, String(e.number)), el('td', {}, when(e.time)), el('th', {scope: 'row'}, e.release ?? '–', e.reason ? el('div', {class: 'help'}, e.reason) : null),
           el('td', {}, el('span', {class: e.state === 'released' ? 'yes' : open ? 'warn' : ''}, open ? 'charged, not published' : e.state)), el('td', {class: 'number'}, e.shown?.charge ?? ''),
           el('td', {class: 'act'}, e.folder && e.state === 'released' ? button('Report', () => report(e.folder), {class: 'small', 'aria-label': `Report of entry ${e.number}`}) : null,
-            open && !app.about?.read_only && !(asking && /** @type {any} */ (asking).entry === e.number) ? [button('Finish it', () => { location.hash = '#release'; }, {class: 'small', 'aria-label': `Finish entry ${e.number}`}), ' ',
-              button('Void …', () => { asking = {entry: e.number}; draw(); reason.focus(); }, {class: 'small', 'aria-label': `Void entry ${e.number}`})] : null,
+            open && !app.about?.read_only && !(asking && /** @type {any} */ (asking).entry === e.number) ? [button('Finish it', () => { location.hash = '#release'; }, {class: 'small', 'aria-label': `Finish it: entry ${e.number}`}), ' ',
+              button('Void …', () => { asking = {entry: e.number}; draw(); reason.focus(); }, {class: 'small', 'aria-label': `Void … entry ${e.number}`})] : null,
             asking && /** @type {any} */ (asking).entry === e.number ? el('form', {class: 'line', on: {submit: ev => { ev.preventDefault(); decide('void', {entry: e.number, reason: reason.value.trim()}); }}},
               el('label', {for: reason.id}, 'Reason'), reason, el('button', {class: 'button danger small'}, 'Void it'), button('Cancel', () => { asking = null; draw(); }, {class: 'small'})) : null));
       }))));

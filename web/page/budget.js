@@ -7,7 +7,7 @@ import {bar, groupName, meaningOf, picture, quality, worstOf} from './show.js';
 import {at, isMissing, marks, pointer, STEPS} from './text.js';
 
 const STOPS = ['0.1', '0.15', '0.2', '0.3', '0.5', '0.7', '1', '1.5', '2', '3', '5', '7', '10'];
-const LARGE = 3; /* from this epsilon on a sentence says what it means */
+const LARGE = 3, LARGE_ODDS = 20; /* from this epsilon, and these odds, on a sentence says what it means */
 
 /** @param {import('./state.js').App} app */
 export function build(app) {
@@ -174,7 +174,7 @@ export function build(app) {
 
   function update() {
     form.update();
-    const p = app.preview, privacy = app.tree?.privacy ?? {}, unit = privacy.unit && privacy.unit !== 'FILL_IN' ? privacy.unit : 'person';
+    const p = app.draft?.ok ? app.preview : null, privacy = app.tree?.privacy ?? {}, unit = privacy.unit && privacy.unit !== 'FILL_IN' ? privacy.unit : 'person';
     const rho = privacy.rho !== undefined;
     put(legend, `Privacy loss of a sampled ${unit}`);
     put(loss.querySelector('label'), rho ? 'rho' : 'epsilon');
@@ -192,8 +192,9 @@ export function build(app) {
     find.textContent = rho ? 'Find rho' : 'Find epsilon';
     find.disabled = !app.draft?.ok;
     const neighbour = meaningOf(p, 'nosy neighbour'), odds = neighbour?.shown?.odds;
-    large.hidden = !(eps >= LARGE);
-    if (eps >= LARGE) put(large, odds ? `The odds of a guess about one ${unit} may grow ${odds} times. That is hard to defend in public: look at smaller values first.` :
+    const much = neighbour?.odds ? neighbour.odds.upper > LARGE_ODDS : eps >= LARGE;
+    large.hidden = !much;
+    if (much) put(large, odds ? `The odds of a guess about one ${unit} may grow ${odds} times. That is hard to defend in public: look at smaller values first.` :
       `This is a large loss: look at smaller values first.`);
 
     /* errors */
@@ -217,7 +218,7 @@ export function build(app) {
       else list2.push({...a});
     }
     assumed.hidden = !list2.length;
-    if (list2.length) draw(assumed, list2, () => [el('h2', {}, 'What had to be assumed'), el('p', {class: 'help'}, 'A bar is hatched where its size is only assumed. Guesses from last year or another survey make the forecast mean something; a wrong one costs accuracy, never privacy.'),
+    if (list2.length) draw(assumed, list2, () => [el('h2', {}, 'What had to be assumed'), el('p', {class: 'help'}, 'The frame of a bar is dashed where its size is only assumed. Guesses from last year or another survey make the forecast mean something; a wrong one costs accuracy, never privacy.'),
       el('ul', {class: 'plain'}, list2.map(a => el('li', {}, el('span', {}, a.columns?.length ? el('strong', {}, a.columns.slice(0, 6).join(', '), ': ') : null, a.assumed, ' '),
         button('Answer', () => answerTo(a), {class: 'small', 'aria-label': `Answer: ${a.assumed}`}))))]);
 
@@ -287,13 +288,13 @@ export function build(app) {
   function compareTable(p) {
     const head = t => el('th', {scope: 'col', class: 'number'}, t);
     const posterior = x => meaningOf(x, 'nosy neighbour')?.shown?.posterior?.['0.1'] ?? '–';
-    const options = tried.map(t => t.preview);
+    const options = tried.map(t => t.preview), spends = x => x.shown?.would_spend?.replace(' ', '\u00a0') ?? '–';
     const cell = x => el('td', {class: 'number'}, x);
     return [
       el('table', {class: 'compare'}, el('caption', {class: 'hidden'}, 'The plan and the alternatives'),
         el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Compared'), head('Plan'), tried.map(t => head(t.name)))),
         el('tbody', {},
-          el('tr', {}, el('th', {scope: 'row'}, 'spends'), cell(p.shown?.would_spend ?? '–'), options.map(o => cell(o.shown?.would_spend ?? '–'))),
+          el('tr', {}, el('th', {scope: 'row'}, 'spends'), cell(spends(p)), options.map(o => cell(spends(o)))),
           el('tr', {}, el('th', {scope: 'row'}, 'neighbour, 10 % →'), cell(posterior(p)), options.map(o => cell(posterior(o)))),
           p.statistics.filter(s => !s.known).slice(0, 12).map(s => el('tr', {}, el('th', {scope: 'row'}, `${s.words}, CV`), cell(worstOf(s).shown?.cv ?? '–'),
             options.map(o => { const x = o.statistics.find(y => y.number === s.number); return cell(x ? worstOf(x).shown?.cv ?? '–' : '–'); }))))),

@@ -303,6 +303,7 @@ export function build(app) {
     search.placeholder = `Search ${all.length} columns`;
     const list = shown(all, /** @type {any} */ (filter), search.value);
     rows(body, list, c => c.name, rowOf);
+    every.checked = list.length > 0 && list.every(c => chosen.has(c.name));
     table.hidden = !list.length;
     empty.hidden = list.length > 0;
     put(empty, !all.length ? 'No columns yet: choose a data file, or add statistics.' : search.value ? 'No column matches.' : filter === 'fill' ? 'Nothing to fill in: every column in use is described.' : 'No column is used yet: statistics use them.');

@@ -29,7 +29,7 @@ export function build(app) {
   const again = choices('again', [{value: 'sizes', label: 'nobody twice'}, {value: 'again', label: 'with replacement'}], v => answer({more: v}), true);
   const own = choices('own', [{value: 'same', label: 'the same chance for all'}, {value: 'own', label: 'a chance of its own, in a column'}], v => answer({more: v}), true);
   const moreEqual = el('details', {}, el('summary', {}, 'More'), again.node), moreItself = el('div', {class: 'sub'}, own.node);
-  const chancesBox = box('2. With which chances?', chances.node, moreEqual, moreItself);
+  const chancesBox = box('With which chances?', chances.node, moreEqual, moreItself);
   const fields = box('', el('div', {class: 'grid'}));
   const inStrata = el('input', {type: 'checkbox', id: id(), on: {change: () => answer({strata: inStrata.checked})}});
   const by = el('select', {id: id(), on: {change: () => app.edit([{path: '/design/stratified/by', value: by.value}])}});
@@ -52,15 +52,15 @@ export function build(app) {
   const strataTable = el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Strata'}, el('table', {class: 'strata'}, el('caption', {class: 'hidden'}, 'Strata'), el('thead', {}, strataHead), strata));
   const strataPart = el('div', {}, el('div', {class: 'line'}, el('label', {for: by.id}, 'by the column'), by,
     button('Paste from a spreadsheet', () => { pasteBox.hidden = false; paste.focus(); }, {class: 'small'})), pasteBox, strataTable, showMore, addStratum);
-  const strataBox = box('3. Separately in strata?', el('label', {class: 'inline'}, inStrata, el('span', {}, 'Yes, the sample was drawn in each stratum by itself')), strataPart);
+  const strataBox = box('Separately in strata?', el('label', {class: 'inline'}, inStrata, el('span', {}, 'Yes, the sample was drawn in each stratum by itself')), strataPart);
   const answered = choices('answered', [{value: 'no', label: 'Yes, or the file has a row for each'}, {value: 'yes', label: 'No, the file has respondents only'}],
     v => app.edit([{path: '/design/nonresponse', value: v === 'yes' ? true : null}]), true);
   const calibrate = el('div', {class: 'sub'});
-  const answeredBox = box('4. Did everybody answer?', answered.node, calibrate);
+  const answeredBox = box('Did everybody answer?', answered.node, calibrate);
   const weightsBox = el('div');
   const words = el('div', {class: 'note'});
   const root = el('div', {class: 'screen'}, el('h1', {}, 'How was the sample drawn?'), el('p', {class: 'lead'}, 'A few questions lead to one of the eleven designs. Everything here is public.'),
-    box('1. What was drawn?', drawn.node), chancesBox, strataBox, fields, weightsBox, answeredBox, words);
+    box('What was drawn?', drawn.node), chancesBox, strataBox, fields, weightsBox, answeredBox, words);
 
   /** @param {Partial<import('./questions.js').DesignAnswers>} change */
   function answer(change) {
@@ -129,12 +129,12 @@ export function build(app) {
       none: f.need ? 'choose a column' : 'none', need: f.need,
     })));
     fields.hidden = !list.length;
-    put(fields.querySelector('legend'), d.strata ? 'In each stratum' : d.kind === 'weights' ? '2. What is known about the design?' : 'Its sizes');
+    put(fields.querySelector('legend'), d.strata ? 'In each stratum' : d.kind === 'weights' ? 'What is known about the design?' : 'Its sizes');
     const weight = ['weights', 'poisson', 'pps', 'two_stage'].includes(d.kind);
     const guesses = d.kind === 'weights' || d.kind === 'cluster' || d.kind === 'two_stage' || d.kind === 'poisson';
     put(weightsBox, weight ? box('The weights', el('div', {class: 'grid'},
       d.kind === 'weights' ? form.field({path: '/design/weight', kind: 'column', label: 'Column with the weight'}) : null,
-      form.field({path: '/design/max_weight', kind: 'number', label: 'No weight is larger than', help: d.kind === 'weights' ? 'public, from the design, never from this file; larger ones are clamped' : 'not needed with a file of everybody'}),
+      form.field({path: '/design/max_weight', kind: 'number', label: 'No weight is larger than', help: d.kind === 'weights' || d.kind === 'two_stage' ? 'public, from the design, never from this file; larger ones are clamped' : 'not needed with a file of everybody'}),
       d.kind === 'weights' ? form.field({path: '/design/weights_are', kind: 'select', default: 'design', label: 'They are', options: () => [{value: 'design', label: 'those of the design'}, {value: 'final', label: 'final: adjusted or calibrated'}], help: 'What final weights reveal is not covered by the promise.'}) : null)) : null,
     guesses ? el('details', {class: 'part', open: d.kind === 'weights'}, el('summary', {}, 'Public guesses, for the forecast'), el('div', {class: 'grid'},
       d.kind === 'weights' || d.kind === 'poisson' ? [form.field({path: '/design/typical/population', kind: 'number', label: 'Size of the population, about'}), form.field({path: '/design/typical/sample', kind: 'number', label: 'Size of the sample, about'})] : null,

@@ -54,13 +54,16 @@ export class Form {
         options(choices, list.map(v => ({value: v, label: v})));
       }
       const errors = app.readable ? app.errorsAt(path()) : [];
-      const empty = of.need && app.open && text === '' && !errors.some(e => !isMissing(e));
+      /* a range by stratum, for instance: it is changed in the text of the plan */
+      const nested = value !== null && typeof value === 'object' && !of.read;
+      if (kind === 'text' || kind === 'number') input.placeholder = nested ? 'see the plan' : of.placeholder ?? '';
+      const empty = of.need && app.open && text === '' && !nested && !errors.some(e => !isMissing(e));
       put(wrong, empty ? 'to fill in' : errors.map(e => short(e)).join(' '));
       input.setAttribute('aria-invalid', errors.length ? 'true' : 'false');
       const by = [help, errors.length ? error : null].filter(Boolean).join(' ');
       if (by) input.setAttribute('aria-describedby', by);
       else input.removeAttribute('aria-describedby');
-      input.disabled = !app.readable;
+      input.disabled = !app.readable || nested;
     });
     return node;
   }
@@ -68,8 +71,8 @@ export class Form {
 
 /** The columns of the source, and of the plan, for a select. @param {import('./state.js').App} app @param {string} value @param {string} none */
 export function columnOptions(app, value, none) {
-  const names = [...new Set([...app.header.map(c => c.name), ...Object.keys(app.tree?.columns ?? {})])];
-  if (value && !names.includes(value)) names.unshift(value);
+  if (value) app.mentioned.add(value); /* a plan may be written before its data are there */
+  const names = [...new Set([...app.header.map(c => c.name), ...Object.keys(app.tree?.columns ?? {}), ...app.mentioned])];
   return [{value: '', label: none}, ...names.map(n => {
     const label = app.header.find(c => c.name === n)?.label;
     return {value: n, label: label && label !== n ? `${n} · ${label}` : n};

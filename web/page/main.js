@@ -26,6 +26,11 @@ let step = '';
 
 const titles = Object.fromEntries(STEPS.map(s => [s.name, s.title]));
 
+/** A step while there is no plan. @param {string} name */
+function nothing(name) {
+  return {root: el('div', {class: 'screen'}, el('h1', {}, titles[name]), el('p', {class: 'note'}, 'There is no plan yet. ', el('a', {href: './#data'}, 'Begin with a data file, a plan or the example.')))};
+}
+
 function go() {
   const wanted = location.hash.slice(1);
   if (wanted === 'main') return;
@@ -34,12 +39,13 @@ function go() {
   if (name !== step) {
     step = name;
     if (!built.has(name)) built.set(name, SCREENS[name].build(app));
-    const screen = /** @type {any} */ (built.get(name));
+    const screen = app.open || name === 'data' ? /** @type {any} */ (built.get(name)) : nothing(name);
     put($('main'), screen.root);
     window.scrollTo(0, 0);
     document.title = `${titles[name]} · tamis`;
     screen.enter?.();
     if (!first) {
+      app.message = '';
       const h1 = screen.root.querySelector('h1');
       h1?.setAttribute('tabindex', '-1');
       h1?.focus({preventScroll: true});
@@ -82,9 +88,9 @@ function steps() {
 
 function facts() {
   if (!app.open) return put($('facts'), el('span', {class: 'quiet'}, 'No plan yet. No data were read.'));
-  const p = app.preview, list = [];
+  const p = app.draft?.ok ? app.preview : null, list = [];
   const design = p?.shown?.design;
-  const sizes = design && /\d[\d,]*( out)? of \d[\d,]*\d/.exec(design);
+  const sizes = design && /\d[\d,]*( out)? of \d[\d,]*\d( whole)?( clusters)?/.exec(design);
   const unit = app.tree?.privacy?.unit;
   if (sizes) list.push(el('span', {}, sizes[0], ''));
   else if (design) list.push(el('span', {}, design.split(':')[0]));
@@ -112,7 +118,11 @@ function update() {
   const at = STEPS.findIndex(s => s.name === step), next = STEPS[at + 1];
   $('next').hidden = !next || !app.open;
   if (next) put($('next'), `Next: ${next.title}`);
-  built.get(step)?.update();
+  if (app.open || step === 'data') {
+    const screen = built.get(step);
+    if (screen && !screen.root.isConnected) put($('main'), screen.root), screen.enter?.();
+    screen?.update();
+  }
   if (app.message !== said) {
     said = app.message;
     tell(said);

@@ -170,7 +170,7 @@ export function build(app) {
     const r = ready?.ready, shown = r?.shown ?? p?.shown;
     if (app.job?.state === 'done' && app.text === released) put(spend, el('p', {}, el('strong', {}, 'Published. '), 'The same plan again would cost nothing and return the same numbers.'), p?.shown?.left ? el('p', {}, 'Left: ', p.shown.left, '.') : null);
     else if (ok && r.repeated) put(spend, el('p', {}, el('strong', {}, 'Costs nothing: '), 'the same was released before, and the same numbers are returned.'));
-    else if (p?.unpublished?.length) put(spend, el('p', {}, el('strong', {}, 'Costs nothing more: '), 'this takes over a charge that was paid and never published.'));
+    else if (ok ? r.claims : p?.claims) put(spend, el('p', {}, el('strong', {}, 'Costs nothing more: '), 'this takes over a charge that was paid and never published.'));
     else if (shown?.would_spend) put(spend, el('p', {}, 'This takes ', el('strong', {}, shown.would_spend), shown.left ? [' of the ', el('strong', {}, shown.left), ' that are left'] : whole() ? [' of the ', el('strong', {}, whole()), ' that this survey may ever spend'] : null, '. It cannot be taken back, also if you do not like the numbers.'),
       shown.would_leave ? el('p', {}, 'Left after it: ', shown.would_leave, '.') : null);
     else put(spend, el('p', {}, 'Shown as soon as the plan is complete.'));
@@ -180,7 +180,7 @@ export function build(app) {
     /* 3 */
     const fits = name.value.trim() === survey;
     start.disabled = !ok || !fits || running;
-    start.textContent = ok && r.repeated ? 'Publish again for nothing' : shown?.would_spend ? `Spend ${shown.would_spend} and publish` : 'Publish';
+    start.textContent = ok && r.repeated ? 'Publish again for nothing' : ok && r.claims ? 'Finish and publish' : shown?.would_spend ? `Spend ${shown.would_spend} and publish` : 'Publish';
     name.disabled = !ok || running;
     confirm.hidden = app.job?.state === 'done' && app.text === released;
     put(hint, confirm.hidden ? '' : ok ? (name.value && !fits ? `The survey is called ${survey}.` : '') : 'First the check.');

@@ -2,7 +2,7 @@
  * everything else follows from the text. */
 
 import {call, Refusal} from './api.js';
-import {at, History, inLines, parts, pathOfKey, stepOf, unquoted} from './text.js';
+import {at, History, inLines, parts, placeOfError, stepOf, unquoted} from './text.js';
 
 const KEPT = 'tamis-plan';
 const LANE = 'tab-' + Math.random().toString(36).slice(2, 10);
@@ -31,6 +31,7 @@ export class App {
     /** @type {{hash: string | null, text: string | null} | null} */ this.conflict = null;
     /** @type {any} */ this.job = null;
     this.message = '';
+    /** @type {Set<string>} columns that the plan has named outside its list */ this.mentioned = new Set();
     /** @type {string | null} a column to show, for the screen of the columns */ this.wanted = null;
     /** @type {History | null} */ this.history = null;
     /** @type {(() => void)[]} */ this.listeners = [];
@@ -75,6 +76,7 @@ export class App {
     this.previewError = null;
     this.header = [];
     this.headerOf = null;
+    this.mentioned.clear();
     this.history = null;
     await this.take(text, null, false);
     this.history = new History(this.text, this.tree);
@@ -262,14 +264,14 @@ export class App {
   /** Errors at a place of the plan, or under it. @param {string} path @param {boolean} [under] */
   errorsAt(path, under = false) {
     return (this.draft?.errors ?? []).filter(e => {
-      const p = pathOfKey(e.key, this.draft.tree);
+      const p = placeOfError(e, this.draft.tree);
       return p === path || (under && p.startsWith(path + '/'));
     });
   }
 
   /** Errors of a step. @param {string} step */
   errorsOf(step) {
-    return (this.draft?.errors ?? []).filter(e => stepOf(pathOfKey(e.key, this.draft.tree)) === step);
+    return (this.draft?.errors ?? []).filter(e => stepOf(placeOfError(e, this.draft.tree)) === step);
   }
 
   /* ---- what to expect: the latest text wins ---- */

@@ -43,6 +43,12 @@ export function pathOfKey(key, tree) {
   return path;
 }
 
+/** Where an error is: at its key, or at the key that is missing altogether. @param {{message: string, key: string | null}} e @param {any} tree */
+export function placeOfError(e, tree) {
+  const missing = e.key ? null : /expected the key (\w+)/.exec(e.message);
+  return missing ? pointer(missing[1]) : pathOfKey(e.key, tree);
+}
+
 export const STEPS = [
   {name: 'data', title: 'Data'},
   {name: 'design', title: 'Design'},
@@ -78,7 +84,7 @@ export const isMissing = error => /to be filled in|expected the key|expected a n
 export function marks(draft) {
   const result = Object.fromEntries(STEPS.map(s => [s.name, {missing: 0, wrong: 0}]));
   for (const error of draft?.errors ?? []) {
-    const step = result[stepOf(pathOfKey(error.key, draft?.tree))];
+    const step = result[stepOf(placeOfError(error, draft?.tree))];
     if (isMissing(error)) step.missing++;
     else step.wrong++;
   }

@@ -97,3 +97,14 @@ def weights(weight: str, max_weight: Amount, *, strata: str | None = None, clust
 def census(population: int | None = None) -> Design:
     """Everybody."""
     return Design({"census": given(population=population)})
+
+
+def from_svy(sample: Any, *, max_weight: Amount | None = None, smallest: int | None = None, largest: int | None = None,
+             second_sample: str | int | None = None, weights_are: Literal["final"] | None = None) -> Design:
+    """The design of a svy.Sample, or of a svy.Design where no sizes of strata are needed.
+
+    Sizes of a population make simple random samples of rows, strata or clusters; without them, or with wr=True, weights alone are
+    known, and `max_weight` must bound them. What no plan can describe is a RefusedError.
+    """
+    from .svy import design_of  # imported when it is used
+    return design_of(sample, max_weight, smallest, largest, second_sample, weights_are)

@@ -92,7 +92,7 @@ def exportable(data: Rows) -> Rows:
     lost = []
     for name in frame.columns:
         try:
-            _quiet(lambda: _export(_select(frame, [name])), _UNEXPORTED)
+            quiet(lambda: _export(_select(frame, [name])), _UNEXPORTED)
         except InvalidDataError:
             lost.append(name)
             warn(f"column {name}: pandas cannot export it, so it is left out", TamisWarning)
@@ -114,6 +114,8 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
         return None
     if is_path(data):
         raise InvalidDataError("data: a path is named in the plan, as its source; give rows here", code="source")
+    if kind_of(data) == "svy.Sample":
+        data = data.data
     if isinstance(data, Mapping):
         return _of_mapping(data, columns)
     if kind_of(data) == "polars.LazyFrame":

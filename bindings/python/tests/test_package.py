@@ -34,7 +34,7 @@ ROWS = 40
 DATA = {"income": [float(i % 10) for i in range(ROWS)], "region": ["north" if i % 2 else "south" for i in range(ROWS)]}
 TERMS = {"design": tamis.srs(400, ROWS), "unit": "person", "columns": {"income": (0, 10), "region": ["north", "south"]}}
 BLOCK = [tamis.total("income", by="region"), tamis.count()]
-PEERS = {name: importlib.util.find_spec(name) is not None for name in ("numpy", "pandas", "polars", "pyarrow", "mypy", "duckdb", "matplotlib")}
+PEERS = {name: importlib.util.find_spec(name) is not None for name in ("numpy", "pandas", "polars", "pyarrow", "mypy", "duckdb", "matplotlib", "svy")}
 
 
 def needs(*names):
@@ -245,6 +245,72 @@ class FirstDay(InFolder):
         s = self.survey(times, columns={"moved": ["2020-01-01"]})
         with self.assertRaisesRegex(tamis.InvalidDataError, "convert it, for example to dates or to text"):
             s.count(by="moved", epsilon=1)
+
+
+class Svy(InFolder):
+    """Designs of the package svy: the same estimates and standard errors, or the refusal."""
+
+    def setUp(self):
+        super().setUp()
+        import polars
+        rows = polars.DataFrame({"stratum": ["a"] * 12 + ["b"] * 8, "village": [i // 2 for i in range(20)], "y": [float(i * i % 17) for i in range(20)]})
+        size = polars.when(polars.col("stratum") == "a").then(60).otherwise(24)
+        self.rows = rows.with_columns(size=size, all=84, villages=50, w=size / polars.when(polars.col("stratum") == "a").then(12).otherwise(8))
+
+    def same(self, rows, design, **more):
+        import svy
+        sample = svy.Sample(rows, svy.Design(**design))
+        s = tamis.Survey("svy", sample, unit="person", ledger="s.ledger", budget=4, columns={"y": (0, 17)}, design=tamis.from_svy(sample, **more))
+        for here, there in ((tamis.total("y"), sample.estimation.total("y")), (tamis.mean("y"), sample.estimation.mean("y"))):
+            found, expected = s.estimate(here)[0], there.estimates[0]
+            self.assertAlmostEqual(found.estimate / expected.est, 1, delta=1e-12)
+            self.assertAlmostEqual(found.se / expected.se, 1, delta=1e-9)
+        self.assertEqual(len(s.total("y", epsilon=1)), 1)  # and it can be released
+
+    @needs("svy", "polars")
+    def test_strata_with_sizes(self):
+        self.same(self.rows, {"stratum": "stratum", "wgt": "w", "pop_size": "size"})
+
+    @needs("svy", "polars")
+    def test_a_simple_sample(self):
+        import polars
+        self.same(self.rows.with_columns(w=polars.lit(84 / 20)), {"wgt": "w", "pop_size": "all"})
+
+    @needs("svy", "polars")
+    def test_clusters_with_sizes(self):
+        import polars
+        self.same(self.rows.with_columns(w=polars.lit(5.0)), {"psu": "village", "wgt": "w", "pop_size": "villages"}, smallest=1, largest=9)
+
+    @needs("svy", "polars")
+    def test_weights_alone(self):
+        self.same(self.rows, {"stratum": "stratum", "wgt": "w"}, max_weight=9)
+
+    @needs("svy", "polars")
+    def test_weights_and_clusters(self):
+        self.same(self.rows, {"stratum": "stratum", "psu": "village", "wgt": "w", "wr": True}, max_weight=9)
+
+    @needs("svy", "polars")
+    def test_refusals(self):
+        import polars
+        import svy
+        rows = self.rows.with_columns(half=polars.col("size") + 0.5, mixed=polars.int_range(20) + 60)
+        for error, design, words in (
+                (tamis.InvalidPlanError, {"wgt": "w"}, "max_weight: give a public upper bound"),
+                (tamis.InvalidPlanError, {"pop_size": "all", "wgt": "w"}, "max_weight: the weights are not those of the design"),
+                (tamis.InvalidPlanError, {"psu": "village", "pop_size": "villages"}, "smallest, largest: give bounds"),
+                (tamis.InvalidPlanError, {"psu": "village", "ssu": "y", "pop_size": svy.PopSize("villages", "size")}, "max_weight, second_sample"),
+                (tamis.RefusedError, {"psu": "village", "ssu": "y", "pop_size": "villages"}, "for each stage, or for none"),
+                (tamis.RefusedError, {"stratum": ("stratum", "village"), "wgt": "w"}, "make one column of them"),
+                (tamis.RefusedError, {"pop_size": "half"}, "not a whole number"),
+                (tamis.RefusedError, {"pop_size": "mixed"}, "differs within a stratum")):
+            with self.assertRaisesRegex(error, words):
+                tamis.from_svy(svy.Sample(rows, svy.Design(**design)))
+        with self.assertRaisesRegex(tamis.InvalidPlanError, "give the svy.Sample"):
+            tamis.from_svy(svy.Design(pop_size="all"))
+        with self.assertRaisesRegex(tamis.RefusedError, "replicate weights do not say how the sample was drawn"):
+            tamis.from_svy(svy.Design(wgt="w", rep_wgts=svy.BootstrapWgts(prefix="r", n_reps=4)))
+        with self.assertRaises(TypeError):
+            tamis.from_svy(rows)
 
 
 class Releases(InFolder):

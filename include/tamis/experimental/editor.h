@@ -23,8 +23,10 @@ TAMIS_USE tamis_status tamis_header_json(char **json, const tamis_init *init, ta
  * may refuse later, if others charge it meanwhile.
  *
  * Needs    as tamis_release_new.
- * Gives    {"repeated": the same was released before, and would be returned for nothing, "would_spend", "left": of the account
- *          now, null if there is none yet, "would_leave"}; the caller frees it with tamis_free. NULL on failure.
+ * Gives    {"repeated": the same was released before, and would be returned for nothing, "claims": the entry of a charge that was
+ *          never published and would be taken over for nothing (absent: there is none), "would_spend", "left": of the account
+ *          now, null if there is none yet, "would_leave", "shown": these as texts}; the caller frees it with tamis_free. NULL on
+ *          failure.
  * Errors   those of tamis_release_new before its charge.                                                             */
 TAMIS_USE tamis_status tamis_release_ready(char **json, const tamis_plan *plan, const char *folder,
                                            const tamis_release_options *options, tamis_error *err);

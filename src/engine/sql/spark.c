@@ -114,5 +114,5 @@ const tmi_dialect tmi_dialect_spark = {
     .explain = "EXPLAIN ",
     .unsteady = unsteady,
     .type = type_of,
-    .is_tested = true,
+    .is_tested = true, /* Spark 4.3, by tests/engine/spark.c */
 };

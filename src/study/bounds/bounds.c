@@ -17,6 +17,7 @@
 #include "release/release.h"
 #include "schedule/expected/change.h"
 #include "schedule/guesses.h"
+#include "schedule/standard_errors.h"
 #include "study/population.h"
 
 /* Ends that are tried, as parts of the present range. */
@@ -293,6 +294,39 @@ static tamis_status take_columns(study *s, tamis_error *err)
                : tmi_fail(err, TAMIS_INVALID, "statistics: none of them adds up a number with one range, so no range matters");
 }
 
+/* ---- weights of units ---- */
+
+#define LITTLE 0.01 /* of all weights: what a bound of units may take off to be advised */
+
+/* Bounds of whole rows of the mean weight, rounded up to two digits, from the largest weight on. */
+static tamis_status try_units(study *s, tamis_error *err)
+{
+    const tmi_sampling *p = &s->schedule.sampling;
+    const int64_t most = s->made->plan->privacy.rows_per_unit;
+    const double step = tmi_number_nearest(p->step), largest = (double)p->most * step, mean = tmi_mean_weight(&s->schedule),
+                 now = tmi_largest_rows_of_unit(&s->schedule.workload, TMI_WEIGHTED) * largest;
+    tmi_bounds *made = s->made;
+    double all = 0;
+    if (p->weights != TMI_ROWS || p->stages || p->from_frame || most < 2 || !(mean > 0)) return TAMIS_OK;
+    int64_t *counts = tmi_alloc((size_t)most + 1, sizeof *counts);
+    if (!counts) return tmi_fail_memory(err);
+    tmi_population_unit_rows(counts, s->population);
+    for (int64_t k = 1; k <= most; k++) all += (double)(k * counts[k]);
+    for (int64_t rows = 1; rows < most && made->unit_count < TMI_MAX_UNIT_BOUNDS; rows++) {
+        const double digits = pow(10, floor(log10((double)rows * mean)) - 1),
+                     weight = ceil((double)rows * mean / digits) * digits;
+        double beyond = 0;
+        if (weight < largest || weight >= (double)most * largest) continue;
+        for (int64_t k = rows + 1; k <= most; k++) beyond += fmax((double)k * mean - weight, 0) / mean * (double)counts[k];
+        made->units[made->unit_count++] = (tmi_bounds_unit){rows, weight, beyond / all, weight / now};
+    }
+    made->unit_best = made->unit_count;
+    for (size_t i = made->unit_count; i-- > 0;)
+        if (made->units[i].beyond <= LITTLE) made->unit_best = i;
+    tmi_free(counts);
+    return TAMIS_OK;
+}
+
 /* ---- together ---- */
 
 static tamis_status read_population(study *s, tamis_error *err)
@@ -324,6 +358,7 @@ static tamis_status run(study *s, tamis_error *err)
     s->now = tmi_alloc(s->results, sizeof *s->now);
     if (!s->now) TMI_TRY(tmi_fail_memory(err));
     for (size_t c = 0; c < made->column_count; c++) TMI_TRY(try_column(s, &made->columns[c], err));
+    TMI_TRY(try_units(s, err));
 
 done:
     return status;

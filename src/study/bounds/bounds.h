@@ -35,9 +35,21 @@ typedef struct tmi_bounds_column {
     size_t trial_count, best;
 } tmi_bounds_column;
 
+/* A bound of the weights of a unit's rows together. */
+typedef struct tmi_bounds_unit {
+    int64_t rows;  /* of the mean weight, at which a unit attains it */
+    double weight; /* max_unit_weight */
+    double beyond; /* what it takes off all weights of the population, as a share, if these were alike */
+    double noise;  /* of estimates, relative to that of the plan */
+} tmi_bounds_unit;
+
+#define TMI_MAX_UNIT_BOUNDS 32
+
 typedef struct tmi_bounds {
     const tamis_plan *plan;
     int64_t population;
+    tmi_bounds_unit units[TMI_MAX_UNIT_BOUNDS]; /* where units have several rows that bring their weights */
+    size_t unit_count, unit_best; /* the best one is the smallest that takes off little; unit_count: there is none */
     tmi_bounds_column *columns;
     size_t column_count;
 } tmi_bounds;

@@ -26,7 +26,30 @@ static void put_percent(tmi_text *text, double part)
     tmi_text_put(text, " %");
 }
 
+/* A bound of units that takes off little, and is below the one that there is. */
+static bool is_unit_advised(const tmi_bounds *s, size_t i) { return i == s->unit_best && s->units[i].noise < 1 - WORTH; }
+
 /* ---- text ---- */
+
+static void write_unit_sentence(tmi_text *text, const tmi_bounds *s)
+{
+    tmi_text words;
+    if (s->unit_count == 0) return;
+    tmi_text_init(&words);
+    if (s->unit_best == s->unit_count || !is_unit_advised(s, s->unit_best)) {
+        tmi_text_put(&words, "max_unit_weight: no bound that was tried lowers noise and takes off less than 1 % of all weights");
+    } else {
+        const tmi_bounds_unit *u = &s->units[s->unit_best];
+        tmi_text_put(&words, "max_unit_weight: ");
+        put_end(&words, u->weight);
+        tmi_text_format(&words, ", %lld rows of the mean weight, would lower the noise of estimates to ", (long long)u->rows);
+        put_percent(&words, u->noise);
+        tmi_text_put(&words, " of what it is, and take off ");
+        put_percent(&words, u->beyond);
+        tmi_text_put(&words, " of all weights, if these are alike");
+    }
+    tmi_text_wrap_taken(text, "", "  ", &words);
+}
 
 /* The statistic that gains most. */
 static size_t first_to_gain(const tmi_bounds_column *c)
@@ -151,6 +174,7 @@ static void write_text(tmi_text *text, const tmi_bounds *study)
     tmi_text_format(text, "%s: which ranges its numbers should have\na public population of %lld, clamped\n\n",
                     study->plan->survey, (long long)study->population);
     for (size_t c = 0; c < study->column_count; c++) write_sentence(text, study, &study->columns[c]);
+    write_unit_sentence(text, study);
     tmi_text_put(text, "\n");
     tmi_table_init(&table, COLUMNS, align);
     tmi_table_row(&table, heading);
@@ -167,6 +191,16 @@ static void write_text(tmi_text *text, const tmi_bounds *study)
 }
 
 /* ---- JSON ---- */
+
+static void put_unit(tmi_json_out *out, const tmi_bounds *s, size_t i)
+{
+    tmi_json_open(out, '{');
+    tmi_json_add_real(out, "max_unit_weight", s->units[i].weight);
+    tmi_json_add_real(out, "weight_beyond", s->units[i].beyond);
+    tmi_json_add_real(out, "noise_part", s->units[i].noise);
+    tmi_json_add_boolean(out, "advised", is_unit_advised(s, i));
+    tmi_json_close(out, '}');
+}
 
 static void put_trial(tmi_json_out *out, const tmi_bounds *s, const tmi_bounds_column *c, size_t t)
 {
@@ -218,6 +252,11 @@ static void write_json(tmi_text *json, const tmi_bounds *study)
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
+    if (study->unit_count > 0) {
+        tmi_json_add_open(&out, "units", '[');
+        for (size_t i = 0; i < study->unit_count; i++) put_unit(&out, study, i);
+        tmi_json_close(&out, ']');
+    }
     tmi_json_close(&out, '}');
     tmi_text_put(json, "\n");
 }
