@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-/* Loaded before a server: once the file that TAMIS_FAIL names is there, one allocation in TAMIS_FAIL_RATE fails, by a generator
- * with the seed TAMIS_FAIL_SEED. */
-=======
 /* Loaded before a server: once the file that TAMIS_FAIL names is there, one allocation in TAMIS_FAIL_RATE fails, by a
  * generator with the seed TAMIS_FAIL_SEED. */
->>>>>>> main
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
