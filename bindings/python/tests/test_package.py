@@ -363,6 +363,26 @@ class Releases(InFolder):
     def test_estimate_is_the_same_for_all_rows(self):
         lists = self.survey().estimate(*BLOCK)
         self.assertIn("Not protected", repr(lists))
+    def test_a_count_reads_no_column(self):
+        frames = {"dict": DATA}
+        if PEERS["polars"]:
+            import polars
+            frames |= {"polars": polars.DataFrame(DATA), "lazy": polars.LazyFrame(DATA)}
+        if PEERS["pandas"]:
+            import pandas
+            frames["pandas"] = pandas.DataFrame({"x": [[1], "a"] * (ROWS // 2)})
+        if PEERS["pyarrow"]:
+            import pyarrow
+            frames |= {"pyarrow": pyarrow.table(DATA), "batch": pyarrow.record_batch(DATA), "reader": pyarrow.table(DATA).to_reader()}
+        for name, data in frames.items():
+            with self.subTest(name):
+                s = tamis.Survey(name, data, ledger="c.ledger", budget=200, **{**TERMS, "design": tamis.bernoulli("0.1")})
+                self.assertEqual(s.plan(tamis.count(), epsilon=200).columns_read, [])
+                found = s.count(epsilon=200)[0].estimate  # noise of 10 or more has a probability below e^-199
+                self.assertAlmostEqual(found, 10 * ROWS, delta=9)
+        with self.assertRaises(tamis.InvalidDataError):
+            self.survey({}).count(epsilon=1)
+
         self.assertEqual([r.estimate for r in lists], [1000.0, 800.0, 400.0])
         sources = []
         if PEERS["numpy"]:
