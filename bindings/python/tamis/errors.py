@@ -146,8 +146,15 @@ def _raise(failure: _tamis.Failure) -> NoReturn:
     raise _class_of(status, facts["reason"])(message, code=facts["reason"] or facts["code"], errors=items, charged=charged) from None
 
 
+def name_in_memory(survey: object) -> str:
+    """What the ledger calls a release of a plan that is in no file; not a path, since files would be relative to it."""
+    if not isinstance(survey, str) or not survey:
+        return "plan"
+    return "plan of " + "".join(c if c.isprintable() and c != "/" else "_" for c in survey[:200])
+
+
 def _line(item: ErrorItem) -> str:
-    if item.file is None or item.file == "plan":  # made by this package: no file that anybody has
+    if item.file is None or re.fullmatch(r"plan( of .*(?<!\.yaml|\.json)(?<!\.yml))?", item.file):  # no file that anybody has
         return item.message
     place = f":{item.line}:{item.column}" if item.line and item.column else f": line {item.line}" if item.line else ""
     return f"{item.file}{place}: {item.message}"

@@ -11,7 +11,8 @@ from . import _tamis
 from .amounts import Amount, Json, Path, given, value_of
 from .columns import ColumnLike, column_of
 from .designs import Design
-from .errors import InvalidDataError, InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call, warn
+from .errors import (InvalidDataError, InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call,
+                     name_in_memory, warn)
 from .libraries import files_are_read
 from .progress import Progress, watching
 from .results import Estimate, Preview, Release
@@ -62,7 +63,7 @@ class Plan:
 
     def _load(self, plan: Json) -> None:
         self._dict: Json | None = plan
-        self._origin: tuple[str, str] = ("plan", json.dumps(plan))
+        self._origin: tuple[str, str] = (name_in_memory(plan.get("survey")), json.dumps(plan))
         self._capsule = call(_tamis.plan_parse, *self._origin)
 
     @classmethod
@@ -81,6 +82,9 @@ class Plan:
         made._dict = None
         made._origin = (name, text)
         made._capsule = call(_tamis.plan_parse, name, text)
+        if name == "plan":  # entries of the ledger have the name
+            made._origin = (name_in_memory(made.survey), text)
+            made._capsule = call(_tamis.plan_parse, *made._origin)
         return made
 
     @classmethod

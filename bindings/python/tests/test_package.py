@@ -194,6 +194,18 @@ class Plans(InFolder):
         pathlib.Path("plan.yaml").write_text(plan.to_yaml())
         self.assertEqual(tamis.Plan.read("plan.yaml"), plan)
 
+    def test_entries_are_named_after_the_survey(self):
+        for name, shown in (("people", "plan of people"), ("a/b", "plan of a_b"), ("\u00e9" * 250, "plan of " + "\u00e9" * 200)):
+            self.survey(name=name).total("income", epsilon=1)
+            self.assertEqual(tamis.Ledger("a.ledger").entries().to_dicts()[-1]["release"], shown)
+        plan = self.survey(name="parsed").plan(tamis.total("income"), epsilon=1)
+        tamis.Plan.parse(plan.to_yaml()).release(DATA)
+        tamis.Plan.parse(plan.to_yaml(), name="june.yaml").release(DATA, again=True)
+        self.assertEqual([e["release"] for e in tamis.Ledger("a.ledger").entries().to_dicts()[-2:]], ["plan of parsed", "june.yaml"])
+        with self.assertRaises(tamis.InvalidPlanError) as caught:
+            self.survey(name="people 2").plan(tamis.total("wealth"), epsilon=1)
+        self.assertTrue(str(caught.exception).startswith("statistics"), caught.exception)
+
     def test_errors_have_keys(self):
         with self.assertRaises(tamis.InvalidPlanError) as caught:
             tamis.Plan("people", statistics=[{"total": "wealth"}], epsilon=1, **{**TERMS, "design": {"srs": {"population": 0}}})
@@ -351,18 +363,6 @@ class Releases(InFolder):
         with self.assertRaises(tamis.RefusedError):
             ledger.void(2, reason="it was published")
 
-    def test_versions_of_rows(self):
-        s = self.survey()
-        s.release(*BLOCK, epsilon=1, rows_version="first")
-        with self.assertRaises(tamis.RepeatedError) as caught:
-            s.release(*BLOCK, epsilon=1, rows_version="corrected")
-        self.assertIn("same_rows=True", str(caught.exception))
-        self.assertTrue(s.release(*BLOCK, epsilon=1, rows_version="corrected", same_rows=True).repeated)
-        self.assertFalse(s.release(*BLOCK, epsilon=1, rows_version="corrected", again=True).repeated)
-
-    def test_estimate_is_the_same_for_all_rows(self):
-        lists = self.survey().estimate(*BLOCK)
-        self.assertIn("Not protected", repr(lists))
     def test_a_count_reads_no_column(self):
         frames = {"dict": DATA}
         if PEERS["polars"]:
@@ -383,6 +383,18 @@ class Releases(InFolder):
         with self.assertRaises(tamis.InvalidDataError):
             self.survey({}).count(epsilon=1)
 
+    def test_versions_of_rows(self):
+        s = self.survey()
+        s.release(*BLOCK, epsilon=1, rows_version="first")
+        with self.assertRaises(tamis.RepeatedError) as caught:
+            s.release(*BLOCK, epsilon=1, rows_version="corrected")
+        self.assertIn("same_rows=True", str(caught.exception))
+        self.assertTrue(s.release(*BLOCK, epsilon=1, rows_version="corrected", same_rows=True).repeated)
+        self.assertFalse(s.release(*BLOCK, epsilon=1, rows_version="corrected", again=True).repeated)
+
+    def test_estimate_is_the_same_for_all_rows(self):
+        lists = self.survey().estimate(*BLOCK)
+        self.assertIn("Not protected", repr(lists))
         self.assertEqual([r.estimate for r in lists], [1000.0, 800.0, 400.0])
         sources = []
         if PEERS["numpy"]:

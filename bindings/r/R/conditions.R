@@ -28,7 +28,7 @@ or_na <- function(x) if (is.null(x)) NA else x
 
 # Where an error is in a file; a plan that R made has no places.
 place_of <- function(e) {
-  if (is.null(e$file) || e$file == "plan") return("")
+  if (is.null(e$file) || (grepl("^plan of [^/]*$", e$file) && !grepl("\\.(ya?ml|json)$", e$file))) return("")
   place <- if (is.null(e$line)) "" else if (is.null(e$column)) paste0(": line ", e$line) else paste0(":", e$line, ":", e$column)
   paste0(e$file, place, ": ")
 }

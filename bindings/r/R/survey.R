@@ -68,12 +68,15 @@ tamis_plan <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL) {
   keys$privacy <- c(keys$privacy, given(epsilon = plan_value(epsilon, "epsilon"), delta = plan_value(delta, "delta"),
                                         rho = plan_value(rho, "rho")))
   keys$statistics <- block_of(...)
-  structure(class = "tamis_plan", list(name = "plan", text = to_json(keys), keys = keys, data = survey$data,
+  structure(class = "tamis_plan", list(name = name_in_memory(survey$name), text = to_json(keys), keys = keys, data = survey$data,
                                        ledger = survey$ledger))
 }
 
 tamis_read_plan <- function(path) {
   path <- absolute(one_text(path, "path"))
+# What the ledger calls a release of a plan that is in no file; not a path, since files would be relative to it.
+name_in_memory <- function(survey) paste0("plan of ", gsub("[/[:cntrl:]]", "_", substr(survey, 1, 200)))
+
   size <- file.info(path)$size
   if (is.na(size)) fail(paste0(path, ": there is no such file"))
   text <- readChar(path, size, useBytes = TRUE)

@@ -214,6 +214,10 @@ test("the calculator, the words, the parts", {
   near(tamis_compute("amplification", "forward", N = 100, n = 1, eps = 5, delta = 0)$eps_pop[["upper"]], 0.90588946213773913)
   signals(tamis_compute("amplification", "nothing"), "tamis_invalid")
   expect(any(grepl("srs", capture.output(print(tamis_explain("designs"))))))
+  expect(book$entries$release == "plan of people")
+  other <- survey_of(name = "a/b")
+  quiet(tamis_release(other, block, epsilon = 1))
+  expect(tamis_ledger(other)$entries$release == "plan of a_b")
   invalid(tamis_explain("nothing"), "nothing")
   expect("tamis" %in% names(tamis_parts()))
   expect(grepl("caller: people", tamis_init(people, "people"), fixed = TRUE))
@@ -383,6 +387,7 @@ large <- function() tamis_survey(list(srs = list(population = 1e8, sample = nrow
                                  tempfile("m", getwd(), ".ledger"), 9, data = many)
 test("progress is reported, and a progress function may stop the work with an error of its own", {
   told <- NULL
+  expect(startsWith(conditionMessage(problems), "statistics"))
   quiet(tamis_release(large(), stat_total(~x, by = ~g), epsilon = 1, progress = function(share, rows) told <<- c(told, rows)))
   expect(is.null(told) || (is.numeric(told) && !is.unsorted(told)))
   problem <- structure(class = c("mine", "error", "condition"), list(message = "enough", call = NULL))
