@@ -81,7 +81,17 @@ test("every key of the schema has an argument", {
     plan <- setdiff(c(names(schema$properties), names(schema$properties$privacy$properties)),
                     c("tamis", "survey", "privacy", "source", "statistics", "epsilon", "delta", "rho"))
     expect(all(plan %in% arguments), setdiff(plan, arguments))
+    # A design object has a column of weights of its own, and cannot know who did not respond; a list has both.
+    design <- names(schema$properties$design$properties)
+    beside <- setdiff(design, c(names(schema$definitions), "stratified", "weight", "nonresponse"))
+    expect("max_weight" %in% beside && all(beside %in% arguments), setdiff(beside, arguments))
   }
+})
+test("what stands beside a design", {
+  s <- tamis_survey(list(weights = list(population = 400), weight = "w"), "s", "person", known, "l", 4, max_weight = 20,
+                    max_unit_weight = 30, weight_step = "1/8", regularise = 0.5, data = cbind(people, w = 10))
+  expect(tamis:::to_json(s$plan$design) == paste0('{"weights": {"population": "400"}, "weight": "w", "max_weight": "20", ',
+                                                  '"max_unit_weight": "30", "weight_step": "1/8", "regularise": "0.5"}'))
 })
 test("a factor's levels are never taken as declared values", {
   invalid(survey_of(columns = list(income = c(0, 10), region = factor(c("north", "south")))), "a factor")
@@ -204,6 +214,10 @@ test("ledgers", {
   book <- tamis_ledger(s)
   expect(book$accounts$left_epsilon == 3 && book$entries$epsilon == 1 && book$entries$state == "released")
   expect(any(grepl("spent +epsilon 1", capture.output(print(book)))))
+  expect(book$entries$release == "plan of people")
+  other <- survey_of(name = "a/b")
+  quiet(tamis_release(other, block, epsilon = 1))
+  expect(tamis_ledger(other)$entries$release == "plan of a_b")
   tamis_raise_budget(s, s, epsilon = 6, reason = "approved")
   expect(tamis_left("people", s)$epsilon[["lower"]] == 5)
   signals(tamis_raise_budget(s, s, epsilon = 5, reason = "less"), "tamis_error")
@@ -214,10 +228,6 @@ test("the calculator, the words, the parts", {
   near(tamis_compute("amplification", "forward", N = 100, n = 1, eps = 5, delta = 0)$eps_pop[["upper"]], 0.90588946213773913)
   signals(tamis_compute("amplification", "nothing"), "tamis_invalid")
   expect(any(grepl("srs", capture.output(print(tamis_explain("designs"))))))
-  expect(book$entries$release == "plan of people")
-  other <- survey_of(name = "a/b")
-  quiet(tamis_release(other, block, epsilon = 1))
-  expect(tamis_ledger(other)$entries$release == "plan of a_b")
   invalid(tamis_explain("nothing"), "nothing")
   expect("tamis" %in% names(tamis_parts()))
   expect(grepl("caller: people", tamis_init(people, "people"), fixed = TRUE))
@@ -377,6 +387,7 @@ test("wrong arguments", {
   signals(tamis_release(s, block, epsilon = 9), "tamis_budget", "would exceed the budget")
   problems <- invalid(tamis_release(s, stat_total(~a), stat_total(~b), epsilon = 1), "is not declared")
   expect(nrow(problems$errors) == 2 && all(grepl("statistics", problems$errors$key)) && problems$code == "plan")
+  expect(startsWith(conditionMessage(problems), "statistics"))
 })
 
 # ---- interrupts, callbacks, forks
@@ -387,7 +398,6 @@ large <- function() tamis_survey(list(srs = list(population = 1e8, sample = nrow
                                  tempfile("m", getwd(), ".ledger"), 9, data = many)
 test("progress is reported, and a progress function may stop the work with an error of its own", {
   told <- NULL
-  expect(startsWith(conditionMessage(problems), "statistics"))
   quiet(tamis_release(large(), stat_total(~x, by = ~g), epsilon = 1, progress = function(share, rows) told <<- c(told, rows)))
   expect(is.null(told) || (is.numeric(told) && !is.unsorted(told)))
   problem <- structure(class = c("mine", "error", "condition"), list(message = "enough", call = NULL))
