@@ -125,6 +125,8 @@ def _for_python(message: str) -> str:
     for there, here in (("repeat = TAMIS_REPEAT_PAID", "again=True"), ("repeat = TAMIS_REPEAT_KEPT", "same_rows=True"),
                         ("fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER to use one that is already installed",
                          "pip install duckdb, or read the file yourself and give the rows: polars.scan_parquet(...)"),
+                        ("its rows are those of a program, which gives them with the call; the command has none",
+                         "its rows come with the call; give them as data"),
                         (": convert it, for example in a view", ": convert it, for example to dates or to text")):
         message = message.replace(there, here)
     message = re.sub(r"tamis ledger raise (.*?) --survey '(.*?)' .*? --reason TEXT", r"tamis.Ledger('\1').raise_budget('\2', ..., reason=...)",

@@ -241,6 +241,18 @@ class FirstDay(InFolder):
         with self.assertRaisesRegex(tamis.InvalidError, "without a topic, all are listed"):
             tamis.explain("epsilon")
 
+    def test_rows_of_the_caller_are_asked_for(self):
+        plan = self.survey().plan(*BLOCK, epsilon=1)
+        for verb in (plan.release, plan.estimate):
+            with self.assertRaises(tamis.InvalidDataError) as caught:
+                verb()
+            self.assertIn("its rows come with the call; give them as data", str(caught.exception))
+        self.assertEqual(plan.estimate(DATA).facts["columns"]["income"], {"missing": 0, "outside_bounds": 0})
+
+    def test_previews_are_tables(self):
+        preview = self.survey().check(tamis.mean("income", by="region"), tamis.quantile("income", ["0.5"]), epsilon=1)
+        self.assertEqual([(r["statistic"], r["by"], r["at"]) for r in preview], [("mean", "region", None), ("quantile", None, 0.5)])
+
     @needs("pandas", "pyarrow")
     def test_init_leaves_out_what_pandas_cannot_export(self):
         import pandas

@@ -13,6 +13,8 @@ fail <- function(message, class = "tamis_invalid", code = "invalid") {
 for_r <- function(message) {
   message <- gsub("repeat = TAMIS_REPEAT_PAID", "again = TRUE", message, fixed = TRUE)
   message <- gsub("repeat = TAMIS_REPEAT_KEPT", "same_rows = TRUE", message, fixed = TRUE)
+  message <- sub("its rows are those of a program, which gives them with the call; the command has none",
+                 "its rows come with the call; give them as data =", message, fixed = TRUE)
   message <- sub("tamis ledger void .* --reason TEXT", "tamis_void()", message)
   sub("tamis ledger raise .* --reason TEXT", "tamis_raise_budget()", message)
 }

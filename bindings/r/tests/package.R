@@ -197,6 +197,11 @@ test("a plan file with a source of its own", {
   invalid(tamis_release(from_file, engine = "abacus"), "abacus")
   invalid(tamis_release(tamis_plan(s, block, epsilon = 1), data = 1:3), "data: expected a data frame")
 })
+test("rows of the caller are asked for", {
+  tamis_write_plan(tamis_plan(survey_of(), block, epsilon = 1), "caller.yaml")
+  invalid(tamis_release(tamis_read_plan("caller.yaml")), "its rows come with the call; give them as data =")
+  expect(nrow(tamis_estimate(tamis_read_plan("caller.yaml"), data = people)) == 3)
+})
 test("previews", {
   s <- survey_of()
   p <- tamis_check(s, block, epsilon = 1)
