@@ -154,6 +154,10 @@ class Builders(unittest.TestCase):
         for path, keys in wanted.items():
             self.assertEqual(built[path], keys, path)
 
+    def test_keys_of_statistics_have_types(self):
+        from tamis.statistics import _KEYS, Keys
+        self.assertEqual([*Keys.__annotations__, "line", "at", "cuts"], list(_KEYS))
+
     def test_the_schema_is_in_the_package(self):
         inside = pathlib.Path(tamis.__file__).parent / "plan.schema.json"
         self.assertEqual(inside.read_bytes(), (TOP / "share" / "plan.schema.json").read_bytes())
