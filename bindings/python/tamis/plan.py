@@ -16,8 +16,7 @@ from .errors import (InvalidDataError, InvalidError, InvalidPlanError, NewLedger
 from .libraries import files_are_read
 from .progress import Progress, watching
 from .results import Estimate, Preview, Release
-from .rows import Rows, is_path, source_of
-from .spark import is_spark, spark_source
+from .rows import Rows, is_path, is_spark, source_of
 from . import statistics as _statistics
 from .statistics import By, Statistic
 
@@ -179,6 +178,7 @@ class Plan:
 
     def _rows(self, data: Rows | None, rows_version: str | None) -> contextlib.AbstractContextManager[object | None]:
         if is_spark(data):
+            from .spark import spark_source  # imported when it is used
             return spark_source(data, self.columns_read, rows_version)
         return contextlib.nullcontext(self._source(data))
 

@@ -23,6 +23,11 @@ def is_path(data: object) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
+def is_spark(data: object) -> bool:
+    """Told by the module of the type, so that nothing of Spark is imported."""
+    return type(data).__module__.startswith("pyspark.sql.") and type(data).__name__ == "DataFrame"
+
+
 def kind_of(data: object) -> str:
     return f"{type(data).__module__.split('.')[0]}.{type(data).__name__}"
 
