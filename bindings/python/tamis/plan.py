@@ -14,7 +14,7 @@ from .designs import Design
 from .errors import (InvalidDataError, InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call,
                      name_in_memory, warn)
 from .libraries import files_are_read
-from .progress import Progress, watching
+from .progress import Progress, timed, watching
 from .results import Estimate, Preview, Release
 from .rows import Rows, is_path, is_spark, source_of
 from . import statistics as _statistics
@@ -148,7 +148,7 @@ class Plan:
     def check(self, *, ledger: Path | None = None, again: bool = False, new_account: str | None = None, advice: bool = True,
               progress: Progress = False) -> Preview:
         """What the plan would release, guarantee and cost. No data are read. If the ledger refuses, `.refused` says why."""
-        with watching(progress) as watch:
+        with timed("check", self.survey), watching(progress) as watch:
             return Preview(*call(_tamis.preview, self._capsule, _path(ledger), again, new_account, not advice, watch))
 
     def release(self, data: Rows | None = None, folder: Path | None = None, *, ledger: Path | None = None, again: bool = False,
@@ -163,7 +163,7 @@ class Plan:
         _check_resources(threads, memory)
         if again and same_rows:
             raise InvalidPlanError("again, same_rows: expected one of them", code="plan")
-        with self._rows(data, rows_version) as source, watching(progress) as watch:
+        with timed("release", self.survey), self._rows(data, rows_version) as source, watching(progress) as watch:
             made = call(_tamis.release, self._capsule, source, _path(folder), _path(ledger),
                         _PAID if again else _KEPT if same_rows else _KEPT_IF_SAME, rows_version, new_account, _path(sign), engine,
                         threads, memory, watch)
@@ -194,8 +194,8 @@ class Plan:
         if is_spark(data):
             raise InvalidDataError("data: an estimate needs rows, and those of Spark are not fetched; give some, for example data.toPandas()",
                                    code="source")
-        source = self._source(data)
-        with watching(progress) as watch:
+        with timed("estimate", self.survey), watching(progress) as watch:
+            source = self._source(data)
             return Estimate(call(_tamis.estimate, self._capsule, source, engine, threads, memory, watch))
 
 

@@ -800,6 +800,15 @@ class Others(InFolder):
             self.survey().release(*BLOCK, epsilon=1, progress=3)
         self.assertEqual(len(self.survey().release(*BLOCK, epsilon=1, progress=True)), 3)
 
+    def test_log(self):
+        s = self.survey()
+        with self.assertLogs("tamis", "DEBUG") as told:
+            s.estimate(*BLOCK)
+            with self.assertRaises(tamis.BudgetError):
+                s.release(*BLOCK, epsilon=9)
+        self.assertRegex("\n".join(told.output), r"^DEBUG:tamis:estimate of people begins\nDEBUG:tamis:estimate of people: \d\.\d+ s\n"
+                         r"DEBUG:tamis:release of people begins\nDEBUG:tamis:release of people: BudgetError after \d\.\d+ s$")
+
     def test_import_is_light(self):
         code = ("import sys, tamis; print([m for m in ('numpy', 'pandas', 'polars', 'pyarrow', 'matplotlib', 'tqdm', 'logging', 'secrets', "
                 "'tamis.spark', 'tamis.svy') if m in sys.modules])")
