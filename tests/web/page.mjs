@@ -132,6 +132,7 @@ await on('from a CSV file to a verified release, by mouse', schools, async ({pag
   /* an alternative is beside the plan, and changes it only when it is taken */
   await page.getByLabel('epsilon', {exact: true}).fill('1');
   await h.quiet(page);
+  assert.equal(await page.getByText(/is the smallest at which/).count(), 0, 'not said of another epsilon');
   await page.getByRole('button', {name: /^Try: twice the budget/}).first().click();
   await page.getByRole('button', {name: 'Take A'}).waitFor();
   await numbersAreOfTheLibrary(page, answers, 'Budget, beside each other');

@@ -15,7 +15,7 @@ export function build(app) {
   /** @type {{name: string, changes: any[], preview: any, tree: any, words: string}[]} */
   let tried = [];
   let all = false, table = false;
-  let ahead = '';
+  let ahead = '', found = ''; /* the text that the answer below the slider is about */
 
   /* ---- the loss ---- */
   const slider = el('input', {type: 'range', min: 0, max: STOPS.length - 1, step: 1, id: id(), 'aria-label': 'Privacy loss, from more private to more exact'});
@@ -61,9 +61,11 @@ export function build(app) {
       await app.edit([{path: '/privacy/' + key, value}]);
       put(answer, `${key} ${value} is the smallest at which every CV is expected to be below ${share} %. It is in the plan now.`,
         svg ? el('details', {}, el('summary', {}, 'Picture: errors and epsilon'), picture(svg, 'Expected errors at several values of epsilon')) : '');
+      found = app.text;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       put(answer, error.message);
+      found = app.text;
     } finally {
       find.disabled = false;
     }
@@ -191,6 +193,7 @@ export function build(app) {
     slider.disabled = !app.readable;
     find.textContent = rho ? 'Find rho' : 'Find epsilon';
     find.disabled = !app.draft?.ok;
+    if (found && found !== app.text) put(answer, ''), found = '';
     const neighbour = meaningOf(p, 'nosy neighbour'), odds = neighbour?.shown?.odds;
     const much = neighbour?.odds ? neighbour.odds.upper > LARGE_ODDS : eps >= LARGE;
     large.hidden = !much;
