@@ -163,16 +163,16 @@ export function build(app) {
   /* ---- the promise, alternatives, the account ---- */
   const promise = el('div'), promises = el('section', {class: 'card'}, el('h2', {}, 'What it promises'), promise);
   const beside = el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Plan and alternatives'});
-  const besides = card('Beside each other', beside);
+  const besides = el('section', {class: 'part'}, el('h2', {}, 'Beside each other'), beside);
   const spent = el('p', {});
   const budgetField = form.field({path: () => (at(app.tree, '/budget/rho') !== undefined ? '/budget/rho' : '/budget/epsilon'), kind: 'number', size: 6,
     label: 'All releases of this survey together may ever spend', need: true, help: 'Decide it once, from what people were promised. The first release fixes it.'});
   const account = card('The account', budgetField, spent);
 
-  const left = el('div', {class: 'main-column'}, lossBox, stale, lines, plain, key, assumed, helps);
+  const left = el('div', {class: 'main-column'}, lossBox, stale, lines, plain, key, assumed, helps, besides);
   const root = el('div', {class: 'screen'}, el('h1', {}, 'How exact, and how private?'),
     el('p', {class: 'lead'}, 'Choose what the numbers must be good for, or move the slider. Nothing is read or spent on this page.'),
-    el('div', {class: 'columns'}, left, el('div', {class: 'side-column'}, promises, besides, account)));
+    el('div', {class: 'columns'}, left, el('div', {class: 'side-column'}, promises, account)));
 
   function update() {
     form.update();
@@ -251,7 +251,7 @@ export function build(app) {
     draw(promise, [p?.shown, p?.guarantee?.outsider_reason], () => promiseOf(p, unit));
 
     /* beside each other */
-    besides.hidden = !p;
+    besides.hidden = !p || !(advice.length || tried.length);
     if (p) draw(beside, [p.shown, p.statistics.map(s => [s.words, worstOf(s).shown]), tried.map(t => [t.name, t.words])], () => compareTable(p));
 
     /* account */
@@ -290,26 +290,27 @@ export function build(app) {
 
   function compareTable(p) {
     const head = t => el('th', {scope: 'col', class: 'number'}, t);
-    const posterior = x => meaningOf(x, 'nosy neighbour')?.shown?.posterior?.['0.1'] ?? '–';
+    const posterior = (x, who = 'nosy neighbour') => meaningOf(x, who)?.shown?.posterior?.['0.1'] ?? '–';
     const options = tried.map(t => t.preview), spends = x => x.shown?.would_spend?.replace(' ', '\u00a0') ?? '–';
     const cell = x => el('td', {class: 'number'}, x);
+    if (!tried.length) return el('p', {class: 'help'}, '“Try” puts a change here, beside the plan, and changes nothing. “Take” writes it into the plan.');
     return [
       el('table', {class: 'compare'}, el('caption', {class: 'hidden'}, 'The plan and the alternatives'),
         el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Compared'), head('Plan'), tried.map(t => head(t.name)))),
         el('tbody', {},
           el('tr', {}, el('th', {scope: 'row'}, 'spends'), cell(spends(p)), options.map(o => cell(spends(o)))),
           el('tr', {}, el('th', {scope: 'row'}, 'neighbour, 10 % →'), cell(posterior(p)), options.map(o => cell(posterior(o)))),
+          [p, ...options].some(x => meaningOf(x, 'outsider')) ? el('tr', {}, el('th', {scope: 'row'}, 'outsider, 10 % →'), [p, ...options].map(x => cell(posterior(x, meaningOf(x, 'outsider') ? 'outsider' : undefined)))) : null,
           p.statistics.filter(s => !s.known).slice(0, 12).map(s => el('tr', {}, el('th', {scope: 'row'}, `${s.words}, CV`), cell(worstOf(s).shown?.cv ?? '–'),
             options.map(o => { const x = o.statistics.find(y => y.number === s.number); return cell(x ? worstOf(x).shown?.cv ?? '–' : '–'); }))))),
-      tried.length ? el('ul', {class: 'plain tried'}, tried.map(t => el('li', {}, el('strong', {}, t.name), ` ${t.words} `,
+      el('ul', {class: 'plain tried'}, tried.map(t => el('li', {}, el('strong', {}, t.name), ` ${t.words} `,
         t.preview.refusal ? el('span', {class: 'warn'}, 'more than the account allows ') : null,
         button(`Take ${t.name}`, async () => {
           await app.edit(t.changes);
           tried = tried.filter(x => x !== t);
           update();
         }, {class: 'small main'}), ' ',
-        button('Drop', () => { tried = tried.filter(x => x !== t); update(); }, {class: 'small', 'aria-label': `Drop ${t.name}`})))) :
-        el('p', {class: 'help'}, '“Try” puts a change here, beside the plan, and changes nothing. “Take” writes it into the plan.'),
+        button('Drop', () => { tried = tried.filter(x => x !== t); update(); }, {class: 'small', 'aria-label': `Drop ${t.name}`})))),
     ];
   }
 
