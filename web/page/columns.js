@@ -4,6 +4,7 @@ import {button, el, id, options, put, rows} from './dom.js';
 import {Form, short} from './form.js';
 import {codebookOf, codesOf, columnList, setForAll, shown} from './lists.js';
 import {upper} from './budget.js';
+import {sentence} from './questions.js';
 import {bar, worstOf} from './show.js';
 import {at, isMissing, noteOf, number, onOneLine, pathOfKey, pointer, withNote} from './text.js';
 
@@ -231,7 +232,7 @@ export function build(app) {
       const now = all.find(x => x.name === name);
       if (!now) return;
       const p = app.preview && app.draft?.ok ? app.preview : null;
-      put(uses, kind ?? '', now.uses.length ? `, used in ${now.uses.map(i => `“${p?.statistics.find(s => s.number === i)?.words ?? `statistic ${i + 1}`}”`).slice(0, 3).join(', ')}` : '');
+      put(uses, kind ?? '', now.uses.length ? `, used in ${now.uses.map(i => `“${p?.statistics.find(s => s.number === i)?.words ?? sentence(app.tree?.statistics?.[i])}”`).slice(0, 3).join(', ')}` : '');
       put(wrong, app.errorsAt(path(name)).filter(e => !isMissing(e)).map(short).join(' '));
       if (document.activeElement !== note) note.value = noteOf(app.text, place(name));
       note.disabled = shared(name);
