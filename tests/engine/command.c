@@ -171,6 +171,8 @@ static void clients_that_hang(void **state)
         bool stopped;
     } cases[] = {{"sleep 300", "no answer within 1 seconds", false},
                  {"sleep 300 & sleep 300", "no answer within 1 seconds", false},
+                 {"exec >&-; sleep 300", "no answer within 1 seconds", false},
+                 {"exec >&-; sleep 300", "stopped", true},
                  {"sleep 300", "stopped", true}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *const words[] = {write_client(cases[i].client)};

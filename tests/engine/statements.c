@@ -322,7 +322,10 @@ static void only_integers_are_believed(void **state)
         {"[[\"0\", \"0\", \"5\", \"5\"]]", TAMIS_OK, NULL},
         {"[[0, 0, 5, 5]]", TAMIS_OK, NULL},
         {"[[\"0\", \"0\", null, null]]", TAMIS_OK, NULL},
-        {"[]", TAMIS_OK, NULL},
+        {"[]", TAMIS_UNABLE, "cannot be right"}, /* without groups there is one row */
+        {"[[\"0\", \"0\", \"5\", \"5\"], [\"0\", \"0\", \"5\", \"5\"]]", TAMIS_UNABLE, "cannot be right"},
+        {"[[null, \"0\", \"5\", \"5\"]]", TAMIS_UNABLE, "cannot be right"},
+        {"[[\"18446744073709551616\", \"0\", \"5\", \"5\"]]", TAMIS_UNABLE, "cannot be right"},
         {"[[\"0\", \"0\", \"5\", \"5.0\"]]", TAMIS_UNABLE, "cannot be right"},
         {"[[\"0\", \"0\", \"5\", \"secret\"]]", TAMIS_UNABLE, "cannot be right"},
         {"[[\"0\", \"0\", \"5\", \"\"]]", TAMIS_UNABLE, "cannot be right"},

@@ -90,6 +90,9 @@ static const char duckdb[] = HEAD
     "source: {file: a.duckdb, table: t}\ndesign: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;
 static const char postgres[] = HEAD
     "source: {postgres: {connection: service=s, table: t}}\ndesign: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;
+static const char asked[] = HEAD "source: {command: [sql-one], dialect: duckdb, table: t}\n"
+                                 "design: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;
+static const char households[] = WITH("weights: {population: 900}, weight: w, max_weight: 50", UNITS);
 static const char shards[] = HEAD "source: {postgres: {connections: [service=s, service=t], table: t}, sharded_by: id}\n"
                                   "design: {srs: {population: 900, sample: 30}}\n" UNITS TAIL BUDGET;
 static const char respondents[] = WITH(

@@ -15,10 +15,13 @@ export async function accessible(page, what) {
   assert.deepEqual(violations.map(v => `${v.id}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + ' ' + n.failureSummary.slice(0, 200)).join(' | ')}`), [], what);
 }
 
-/** The page itself never scrolls sideways; what is wide scrolls in its own frame. @param {any} page @param {string} what */
+/** The page itself never scrolls sideways; what is wide scrolls in its own frame, and no table is wider than the place that it has. @param {any} page @param {string} what */
 export async function fits(page, what) {
   const wide = await page.evaluate(() => {
     const root = document.documentElement;
+    const out = [...document.querySelectorAll('main table')].find(t => !t.closest('.scroll') && t.checkVisibility() &&
+      t.getBoundingClientRect().right > t.parentElement.getBoundingClientRect().right + 1);
+    if (out) return `a table is wider than its place: ${out.outerHTML.slice(0, 120)}`;
     if (root.scrollWidth <= root.clientWidth + 1) return null;
     const far = [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > root.clientWidth + 1 && !e.closest('.scroll, nav, .editor, .hidden'));
     return `${root.scrollWidth} of ${root.clientWidth}: ${far.slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join(' | ')}`;

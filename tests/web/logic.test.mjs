@@ -65,6 +65,7 @@ test('every key has a step', () => {
   assert.deepEqual(marks.columns, {missing: 1, wrong: 0});
   assert.deepEqual(marks.design, {missing: 0, wrong: 1});
   assert.deepEqual(marks.statistics, {missing: 0, wrong: 0});
+  assert.equal(t.marks({errors: ['x.from', 'x.to', 'y.values'].map(key => ({message: `columns.${key} is to be filled in`, key: 'columns.' + key})), tree: {columns: {x: {}, y: {}}}}).columns.missing, 2);
   assert.equal(t.marks({errors: [], tree: {statistics: []}}).statistics.missing, 1);
   assert.equal(t.marks({errors: [{message: 'expected the key design, e.g. x', key: null}], tree: {}}).design.missing, 1);
 });

@@ -130,11 +130,18 @@ await on('from a CSV file to a verified release, by mouse', schools, async ({pag
   await page.getByRole('button', {name: 'as a table'}).click();
 
   /* an alternative is beside the plan, and changes it only when it is taken */
+  await page.getByLabel('epsilon', {exact: true}).fill('0.1');
+  await page.getByText('use with caution').or(page.getByText('unreliable')).first().waitFor();
+  await page.setViewportSize({width: 1000, height: 860}); /* the narrowest with two columns */
+  await fits(page, 'Budget with a warning');
+  await page.setViewportSize({width: 1280, height: 860});
   await page.getByLabel('epsilon', {exact: true}).fill('1');
   await h.quiet(page);
+  assert.equal(await page.getByText(/is the smallest at which/).count(), 0, 'not said of another epsilon');
   await page.getByRole('button', {name: /^Try: twice the budget/}).first().click();
   await page.getByRole('button', {name: 'Take A'}).waitFor();
   await numbersAreOfTheLibrary(page, answers, 'Budget, beside each other');
+  await fits(page, 'Budget, beside each other');
   assert.equal(await page.getByLabel('epsilon', {exact: true}).inputValue(), '1');
   await page.getByRole('button', {name: 'Take A'}).click();
   await h.settled(page);

@@ -117,7 +117,7 @@ export function build(app) {
       svg('svg', {class: 'spent', viewBox: '0 0 1000 22', preserveAspectRatio: 'none', role: 'img', 'aria-label': `Spent ${a.shown?.spent ?? ''} of ${a.shown?.budget ?? ''}`}, svg('rect', {class: 'track', x: 0, y: 0, width: 1000, height: 22}), parts),
       el('div', {class: 'cards three'},
         el('section', {class: 'card'}, el('h2', {}, `A sampled ${unit()} has lost`), el('p', {class: 'big'}, a.shown?.sample ?? a.shown?.spent ?? ''), near?.shown ? el('p', {}, `a suspicion of 10 % becomes at most ${near.shown.posterior['0.1']}`) : null),
-        el('section', {class: 'card'}, el('h2', {}, 'An outsider has lost'), el('p', {class: 'big'}, a.shown?.outsider ?? 'no separate promise'), far?.shown ? el('p', {}, `10 % becomes at most ${far.shown.posterior['0.1']}`) : a.outsider_reason ? el('details', {}, el('summary', {}, 'Why'), el('p', {class: 'help'}, a.outsider_reason)) : null),
+        el('section', {class: 'card'}, el('h2', {}, 'Lost to an outsider'), el('p', {class: 'big'}, a.shown?.outsider ?? 'no separate promise'), far?.shown ? el('p', {}, `10 % becomes at most ${far.shown.posterior['0.1']}`) : a.outsider_reason ? el('details', {}, el('summary', {}, 'Why'), el('p', {class: 'help'}, a.outsider_reason)) : null),
         el('section', {class: 'card'}, el('h2', {}, 'Left'), el('p', {class: 'big'}, a.shown?.left ?? ''), el('p', {}, a.shown?.budget ? `of ${a.shown.budget}. ` : '', 'A release beyond that is refused.'),
           app.about?.read_only ? null : raised ? el('form', {class: 'stack', on: {submit: e => {
             e.preventDefault();

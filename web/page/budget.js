@@ -15,7 +15,7 @@ export function build(app) {
   /** @type {{name: string, changes: any[], preview: any, tree: any, words: string}[]} */
   let tried = [];
   let all = false, table = false;
-  let ahead = '';
+  let ahead = '', found = ''; /* the text that the answer below the slider is about */
 
   /* ---- the loss ---- */
   const slider = el('input', {type: 'range', min: 0, max: STOPS.length - 1, step: 1, id: id(), 'aria-label': 'Privacy loss, from more private to more exact'});
@@ -61,9 +61,11 @@ export function build(app) {
       await app.edit([{path: '/privacy/' + key, value}]);
       put(answer, `${key} ${value} is the smallest at which every CV is expected to be below ${share} %. It is in the plan now.`,
         svg ? el('details', {}, el('summary', {}, 'Picture: errors and epsilon'), picture(svg, 'Expected errors at several values of epsilon')) : '');
+      found = app.text;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       put(answer, error.message);
+      found = app.text;
     } finally {
       find.disabled = false;
     }
@@ -161,16 +163,16 @@ export function build(app) {
   /* ---- the promise, alternatives, the account ---- */
   const promise = el('div'), promises = el('section', {class: 'card'}, el('h2', {}, 'What it promises'), promise);
   const beside = el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Plan and alternatives'});
-  const besides = card('Beside each other', beside);
+  const besides = el('section', {class: 'part'}, el('h2', {}, 'Beside each other'), beside);
   const spent = el('p', {});
   const budgetField = form.field({path: () => (at(app.tree, '/budget/rho') !== undefined ? '/budget/rho' : '/budget/epsilon'), kind: 'number', size: 6,
     label: 'All releases of this survey together may ever spend', need: true, help: 'Decide it once, from what people were promised. The first release fixes it.'});
   const account = card('The account', budgetField, spent);
 
-  const left = el('div', {class: 'main-column'}, lossBox, stale, lines, plain, key, assumed, helps);
+  const left = el('div', {class: 'main-column'}, lossBox, stale, lines, plain, key, assumed, helps, besides);
   const root = el('div', {class: 'screen'}, el('h1', {}, 'How exact, and how private?'),
     el('p', {class: 'lead'}, 'Choose what the numbers must be good for, or move the slider. Nothing is read or spent on this page.'),
-    el('div', {class: 'columns'}, left, el('div', {class: 'side-column'}, promises, besides, account)));
+    el('div', {class: 'columns'}, left, el('div', {class: 'side-column'}, promises, account)));
 
   function update() {
     form.update();
@@ -191,6 +193,7 @@ export function build(app) {
     slider.disabled = !app.readable;
     find.textContent = rho ? 'Find rho' : 'Find epsilon';
     find.disabled = !app.draft?.ok;
+    if (found && found !== app.text) put(answer, ''), found = '';
     const neighbour = meaningOf(p, 'nosy neighbour'), odds = neighbour?.shown?.odds;
     const much = neighbour?.odds ? neighbour.odds.upper > LARGE_ODDS : eps >= LARGE;
     large.hidden = !much;
@@ -248,7 +251,7 @@ export function build(app) {
     draw(promise, [p?.shown, p?.guarantee?.outsider_reason], () => promiseOf(p, unit));
 
     /* beside each other */
-    besides.hidden = !p;
+    besides.hidden = !p || !(advice.length || tried.length);
     if (p) draw(beside, [p.shown, p.statistics.map(s => [s.words, worstOf(s).shown]), tried.map(t => [t.name, t.words])], () => compareTable(p));
 
     /* account */
@@ -287,26 +290,27 @@ export function build(app) {
 
   function compareTable(p) {
     const head = t => el('th', {scope: 'col', class: 'number'}, t);
-    const posterior = x => meaningOf(x, 'nosy neighbour')?.shown?.posterior?.['0.1'] ?? '–';
+    const posterior = (x, who = 'nosy neighbour') => meaningOf(x, who)?.shown?.posterior?.['0.1'] ?? '–';
     const options = tried.map(t => t.preview), spends = x => x.shown?.would_spend?.replace(' ', '\u00a0') ?? '–';
     const cell = x => el('td', {class: 'number'}, x);
+    if (!tried.length) return el('p', {class: 'help'}, '“Try” puts a change here, beside the plan, and changes nothing. “Take” writes it into the plan.');
     return [
       el('table', {class: 'compare'}, el('caption', {class: 'hidden'}, 'The plan and the alternatives'),
         el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Compared'), head('Plan'), tried.map(t => head(t.name)))),
         el('tbody', {},
           el('tr', {}, el('th', {scope: 'row'}, 'spends'), cell(spends(p)), options.map(o => cell(spends(o)))),
           el('tr', {}, el('th', {scope: 'row'}, 'neighbour, 10 % →'), cell(posterior(p)), options.map(o => cell(posterior(o)))),
+          [p, ...options].some(x => meaningOf(x, 'outsider')) ? el('tr', {}, el('th', {scope: 'row'}, 'outsider, 10 % →'), [p, ...options].map(x => cell(posterior(x, meaningOf(x, 'outsider') ? 'outsider' : undefined)))) : null,
           p.statistics.filter(s => !s.known).slice(0, 12).map(s => el('tr', {}, el('th', {scope: 'row'}, `${s.words}, CV`), cell(worstOf(s).shown?.cv ?? '–'),
             options.map(o => { const x = o.statistics.find(y => y.number === s.number); return cell(x ? worstOf(x).shown?.cv ?? '–' : '–'); }))))),
-      tried.length ? el('ul', {class: 'plain tried'}, tried.map(t => el('li', {}, el('strong', {}, t.name), ` ${t.words} `,
+      el('ul', {class: 'plain tried'}, tried.map(t => el('li', {}, el('strong', {}, t.name), ` ${t.words} `,
         t.preview.refusal ? el('span', {class: 'warn'}, 'more than the account allows ') : null,
         button(`Take ${t.name}`, async () => {
           await app.edit(t.changes);
           tried = tried.filter(x => x !== t);
           update();
         }, {class: 'small main'}), ' ',
-        button('Drop', () => { tried = tried.filter(x => x !== t); update(); }, {class: 'small', 'aria-label': `Drop ${t.name}`})))) :
-        el('p', {class: 'help'}, '“Try” puts a change here, beside the plan, and changes nothing. “Take” writes it into the plan.'),
+        button('Drop', () => { tried = tried.filter(x => x !== t); update(); }, {class: 'small', 'aria-label': `Drop ${t.name}`})))),
     ];
   }
 

@@ -4,6 +4,7 @@ import {button, el, id, options, put, rows} from './dom.js';
 import {Form, short} from './form.js';
 import {codebookOf, codesOf, columnList, setForAll, shown} from './lists.js';
 import {upper} from './budget.js';
+import {sentence} from './questions.js';
 import {bar, worstOf} from './show.js';
 import {at, isMissing, noteOf, number, onOneLine, pathOfKey, pointer, withNote} from './text.js';
 
@@ -113,7 +114,7 @@ export function build(app) {
     }}});
     const label = el('div', {class: 'help'}), kind = el('select', {'aria-label': `Kind of ${name}`});
     options(kind, [{value: '', label: '–'}, {value: 'number', label: 'number'}, {value: 'category', label: 'category'}]);
-    let now = item;
+    let now = item, own = '';
     kind.addEventListener('change', () => {
       const old = now.declared && typeof now.declared === 'object' ? {...now.declared} : {};
       for (const k of ['from', 'to', 'step', 'values', 'typical', 'missing', 'unit_of_measure']) delete old[k];
@@ -143,7 +144,8 @@ export function build(app) {
       fill.hidden = !c.used;
       flag.hidden = !c.fill;
       const m = String(c.declared?.missing ?? 'leave_out');
-      options(missing, [...MISSING.filter(o => o.value !== 'category' || value === 'category'), ...(MISSING.some(o => o.value === m) ? [] : [{value: m, label: `counts as ${m}`}])]);
+      if (!MISSING.some(o => o.value === m)) own = m; /* it stays to be chosen again */
+      options(missing, [...MISSING.filter(o => o.value !== 'category' || value === 'category'), ...(own ? [{value: own, label: `counts as ${own}`}] : [])]);
       if (document.activeElement !== missing) missing.value = m;
       missing.hidden = !c.used || c.stratum || !c.kind;
       put(uses, c.uses.length ? c.uses.length === 1 ? 'one statistic' : `${c.uses.length} statistics` : c.stratum ? 'the design' : c.used ? 'not used yet' : 'not used');
@@ -230,7 +232,7 @@ export function build(app) {
       const now = all.find(x => x.name === name);
       if (!now) return;
       const p = app.preview && app.draft?.ok ? app.preview : null;
-      put(uses, kind ?? '', now.uses.length ? `, used in ${now.uses.map(i => `“${p?.statistics.find(s => s.number === i)?.words ?? `statistic ${i + 1}`}”`).slice(0, 3).join(', ')}` : '');
+      put(uses, kind ?? '', now.uses.length ? `, used in ${now.uses.map(i => `“${p?.statistics.find(s => s.number === i)?.words ?? sentence(app.tree?.statistics?.[i])}”`).slice(0, 3).join(', ')}` : '');
       put(wrong, app.errorsAt(path(name)).filter(e => !isMissing(e)).map(short).join(' '));
       if (document.activeElement !== note) note.value = noteOf(app.text, place(name));
       note.disabled = shared(name);

@@ -34,9 +34,10 @@ export function build(app) {
   const list = el('tbody'), title = el('h2'), none = el('p', {class: 'note'}, 'Nothing yet. A first one: the number of units by a column.');
   const table = el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Statistics'}, el('table', {}, el('caption', {class: 'hidden'}, 'Statistics of the plan'),
     el('thead', {}, el('tr', {}, ['Statistic', 'CV', 'Importance', 'Remove'].map((t, i) => el('th', {scope: 'col', class: i === 1 ? 'number' : null}, t)))), list));
+  const soon = el('p', {class: 'help'}, 'CV, the expected error in % of the number, is shown when the plan is complete.');
   const root = el('div', {class: 'screen'}, el('h1', {}, 'Which numbers will be published?'),
     el('p', {class: 'lead'}, 'Everything of one publication belongs in one plan: the numbers share the budget and support each other.'),
-    el('div', {class: 'columns even'}, el('div', {}, builder, said), el('div', {}, title, none, table, el('p', {class: 'help'}, 'Importance is budget_share: normal 1, more 2, most 4, less 1/2.'))));
+    el('div', {class: 'columns even'}, el('div', {}, builder, said), el('div', {}, title, none, table, soon, el('p', {class: 'help'}, 'More important numbers get more of the budget, so less noise: budget_share in the plan, normal 1, more 2, most 4, less 1/2.'))));
 
   function condition() { return /** @type {import('./questions.js').Condition} */ ({column: '', is: 'values', values: [], from: '', to: ''}); }
 
@@ -165,6 +166,7 @@ export function build(app) {
     p = app.preview && app.draft?.ok ? app.preview : null;
     put(title, p?.shown?.numbers ? `Statistics: ${p.shown.numbers} numbers` : 'Statistics');
     none.hidden = items.length > 0;
+    soon.hidden = !items.length || Boolean(p);
     table.hidden = !items.length;
     rows(list, items, (s, i) => `${i}:${JSON.stringify({...s, budget_share: 0})}`, () => {
       const name = el('div'), wrong = el('div', {class: 'error'}), cv = el('td', {class: 'number'}), share = el('select', {});

@@ -83,11 +83,14 @@ export const isMissing = error => /to be filled in|expected the key|expected a n
  */
 export function marks(draft) {
   const result = Object.fromEntries(STEPS.map(s => [s.name, {missing: 0, wrong: 0}]));
+  /** @type {Set<string>} */ const columns = new Set();
   for (const error of draft?.errors ?? []) {
-    const step = result[stepOf(placeOfError(error, draft?.tree))];
-    if (isMissing(error)) step.missing++;
-    else step.wrong++;
+    const place = placeOfError(error, draft?.tree), name = stepOf(place), step = result[name];
+    if (!isMissing(error)) step.wrong++;
+    else if (name !== 'columns') step.missing++;
+    else columns.add(parts(place)[1]); /* a column without its range is one thing to fill in, not two */
   }
+  result.columns.missing = columns.size;
   const statistics = draft?.tree?.statistics;
   if (draft && !result.statistics.missing && !(Array.isArray(statistics) && statistics.length)) result.statistics.missing = 1;
   if (draft?.tree && draft.tree.budget === undefined) result.budget.missing++;

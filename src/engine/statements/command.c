@@ -29,6 +29,7 @@ struct tmi_client {
     int64_t seconds;
     const tamis_watch *watch;
     int64_t question; /* their number */
+    bool charged;     /* answers have no limit any more */
     bool stopped;     /* the last one, by the watch */
     char trouble[96]; /* why it failed */
 };
@@ -61,6 +62,8 @@ done:
 }
 
 void tmi_client_watched(tmi_client *client, const tamis_watch *watch) { client->watch = watch; }
+
+void tmi_client_charged(tmi_client *client) { client->charged = true; }
 
 bool tmi_client_was_stopped(const tmi_client *client) { return client->stopped; }
 
@@ -115,28 +118,49 @@ static int64_t seconds_now(void)
     return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? (int64_t)now.tv_sec : 0;
 }
 
+/* Whether the watch and the time allow more. */
+static bool may_go_on(tmi_client *c, int64_t begin)
+{
+    if (tmi_stopped(c->watch, -1, 0)) c->stopped = true;
+    else if (seconds_now() - begin >= c->seconds)
+        snprintf(c->trouble, sizeof c->trouble, "no answer within %lld seconds", (long long)c->seconds);
+    else return true;
+    return false;
+}
+
+/* Waits for the client, which may go on after its answer, and ends what it has left behind. False if it had to be ended, or if
+ * nobody knows how it ended. */
+static bool end(int *result, tmi_client *c, pid_t child, int64_t begin)
+{
+    static const struct timespec patience = {0, 20000000};
+    bool waits = true;
+    pid_t found;
+    while ((found = waitpid(child, result, WNOHANG)) == 0 || (found < 0 && errno == EINTR)) {
+        if (waits && !may_go_on(c, begin)) {
+            waits = false;
+            kill(-child, SIGKILL);
+        }
+        nanosleep(&patience, NULL);
+    }
+    kill(-child, SIGKILL);
+    if (found != child) snprintf(c->trouble, sizeof c->trouble, "nobody knows how it ended");
+    return waits && found == child;
+}
+
 /* Reads the answer to its end. False, with the trouble, if it is too long, takes too long or is not wanted any more. */
-static bool read_answer(tmi_text *answer, tmi_client *c, int output)
+static bool read_answer(tmi_text *answer, tmi_client *c, int output, int64_t begin)
 {
     static const int patience = 100; /* milliseconds, after which the watch is asked */
-    const int64_t begin = seconds_now();
     char piece[1 << 16];
     for (;;) {
         struct pollfd ready = {.fd = output, .events = POLLIN};
         const int found = poll(&ready, 1, patience);
-        if (tmi_stopped(c->watch, -1, 0)) {
-            c->stopped = true;
-            return false;
-        }
-        if (seconds_now() - begin >= c->seconds) {
-            snprintf(c->trouble, sizeof c->trouble, "no answer within %lld seconds", (long long)c->seconds);
-            return false;
-        }
+        if (!may_go_on(c, begin)) return false;
         if (found <= 0) continue;
         const ssize_t n = read(output, piece, sizeof piece);
         if (n < 0 && errno == EINTR) continue;
         if (n == 0) return true;
-        if (n < 0 || answer->length + (size_t)n > TMI_COMMAND_BYTES) {
+        if (n < 0 || (!c->charged && answer->length + (size_t)n > TMI_COMMAND_BYTES)) {
             snprintf(c->trouble, sizeof c->trouble, n < 0 ? "its answer cannot be read" : "its answer is longer than 64 MB");
             return false;
         }
@@ -151,6 +175,7 @@ static bool converse(tmi_text *answer, tmi_client *c, const tmi_text *sql)
     int pipes[2] = {-1, -1}, code = 0, result = 0;
     pid_t child = -1;
     bool read = false;
+    const int64_t begin = seconds_now();
     const int input = file_of(sql);
     if (input < 0 || pipe2(pipes, O_CLOEXEC) != 0) snprintf(c->trouble, sizeof c->trouble, "no files for it");
     else if ((code = start(&child, c, input, pipes[1])) != 0)
@@ -159,10 +184,9 @@ static bool converse(tmi_text *answer, tmi_client *c, const tmi_text *sql)
     if (input >= 0) close(input);
     if (pipes[1] >= 0) close(pipes[1]);
     if (child > 0) {
-        read = read_answer(answer, c, pipes[0]);
+        read = read_answer(answer, c, pipes[0], begin);
         if (!read) kill(-child, SIGKILL);
-        while (waitpid(child, &result, 0) < 0 && errno == EINTR) continue;
-        kill(-child, SIGKILL); /* what it has left behind */
+        read = end(&result, c, child, begin) && read;
     }
     if (pipes[0] >= 0) close(pipes[0]);
     if (!read) return false;

@@ -10,7 +10,8 @@
 
 #include "engine/files/source.h"
 
-/* What a client may answer to one statement: 2^20 integers are 20 MB. */
+/* What a client may answer to one statement before the charge. After it there is no limit: how long a list of points is
+ * depends on values, and then no failure may. */
 #define TMI_COMMAND_BYTES ((size_t)64 << 20)
 
 typedef struct tmi_client tmi_client;
@@ -21,6 +22,9 @@ void tmi_client_free(tmi_client *client);
 
 /* Whoever is asked, while a statement runs, whether to go on; NULL: nobody. */
 void tmi_client_watched(tmi_client *client, const tamis_watch *watch);
+
+/* From now on answers may be of any length. */
+void tmi_client_charged(tmi_client *client);
 
 /* Runs a statement, with a client as the context. The message of a failure is ours, and says nothing that the client wrote. */
 tamis_run_sql tmi_client_run;

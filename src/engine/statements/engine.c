@@ -253,6 +253,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err)); /* asks nothing if the request was checked */
     TMI_TRY(go_on(s, watch, err));
+    if (s->road.client) tmi_client_charged(s->road.client);
     const tmi_sql_place place = place_of(s);
     TMI_TRY(tmi_place_sums(answers, &place, request, &s->recount, err));
 done:
@@ -273,6 +274,7 @@ static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_p
     TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(go_on(s, watch, err));
+    if (s->road.client) tmi_client_charged(s->road.client);
     const tmi_sql_place place = place_of(s);
     TMI_TRY(tmi_place_points(list, &place, request, &s->recount, err));
 done:

@@ -88,7 +88,8 @@ static bool cell_integer(tmi_int128 *value, const tmi_value *row, size_t i)
 static bool query_of(size_t *number, const tmi_value *row, size_t count)
 {
     tmi_int128 value;
-    const bool fits = cell_integer(&value, row, 0) && value >= 0 && (uint64_t)value < count;
+    const bool fits = tmi_value_size(row) > 0 && tmi_value_kind_of(tmi_value_at(row, 0)) != TMI_VALUE_NULL &&
+                      cell_integer(&value, row, 0) && value >= 0 && value < (tmi_int128)count;
     *number = fits ? (size_t)value : 0;
     return fits;
 }
@@ -183,7 +184,21 @@ done:
     return status;
 }
 
-static int compare_rows(const void *a, const void *b) { return memcmp(a, b, sizeof(int64_t[3])); }
+static int compare_rows(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    for (size_t i = 0; i < 3; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+/* Whether two rows in order agree in their first `width` numbers: a group that is answered twice would count twice. */
+static bool has_twice(int64_t (*list)[3], size_t count, size_t width)
+{
+    for (size_t i = 1; i < count; i++)
+        if (memcmp(list[i - 1], list[i], width * sizeof(int64_t)) == 0) return true;
+    return false;
+}
 
 /* The rows of the answer whose queries are those from `first` on, in order; the caller frees them. */
 static tamis_status list_counts(int64_t (**list)[3], size_t *count, const tmi_value *rows, size_t first, size_t queries_,
@@ -206,7 +221,7 @@ static tamis_status list_counts(int64_t (**list)[3], size_t *count, const tmi_va
         to[2] = (int64_t)found;
     }
     qsort(*list, *count, sizeof **list, compare_rows);
-    return TAMIS_OK;
+    return has_twice(*list, *count, 2) ? fail_answer(place, err) : TAMIS_OK;
 }
 
 /* Moves the queries whose numbers are fixed, and copies their rows. */
@@ -368,8 +383,9 @@ done:
     return status;
 }
 
-static tamis_status add_row(sums *s, tmi_int128 *cells, const tmi_value *row, size_t number, const tmi_sql_place *place,
-                            tamis_error *err)
+/* seen: the query, its key and its rows. */
+static tamis_status add_row(sums *s, int64_t seen[3], tmi_int128 *cells, const tmi_value *row, size_t number,
+                            const tmi_sql_place *place, tamis_error *err)
 {
     part *p = s->parts;
     while (number >= p->first + p->passes.count) p++;
@@ -378,22 +394,47 @@ static tamis_status add_row(sums *s, tmi_int128 *cells, const tmi_value *row, si
     if (!cell_integer(&key, row, 1) || !cell_integer(&rows, row, 2) || key < 0 || key > INT64_MAX || rows < 0 ||
         rows > TMI_MAX_ROWS)
         return fail_answer(place, err);
+    seen[0] = (int64_t)number;
+    seen[1] = (int64_t)key;
+    seen[2] = (int64_t)rows;
     for (size_t i = 0; i < pass->sum_count; i++)
         if (!cell_integer(&cells[i], row, i + 3)) return fail_answer(place, err);
     return tmi_sql_pass_add(p->own, pass, (int64_t)key, cells) ? TAMIS_OK : fail_answer(place, err);
 }
 
+/* Each group once; a query without groups has its one row; and all queries have seen the same number of rows. */
+static bool is_whole(const sums *s, int64_t (*seen)[3], size_t count)
+{
+    int64_t first = 0;
+    qsort(seen, count, sizeof *seen, compare_rows);
+    if (has_twice(seen, count, 2)) return false;
+    for (size_t q = 0, i = 0; q < s->own_count; q++) {
+        const part *p = s->parts;
+        int64_t rows = 0;
+        const size_t begin = i;
+        while (q >= p->first + p->passes.count) p++;
+        for (; i < count && seen[i][0] == (int64_t)q; i++) rows += seen[i][2];
+        if (p->passes.list[q - p->first].key_count == 0 && i != begin + 1) return false;
+        if (q == 0) first = rows;
+        if (rows != first || rows > TMI_MAX_ROWS) return false;
+    }
+    return true;
+}
+
 static tamis_status add_rows(sums *s, const tmi_value *rows, const tmi_sql_place *place, tamis_error *err)
 {
-    size_t widest = 0, number;
+    size_t widest = 0, number, count = 0;
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < s->own_count; i++) widest = s->all.list[i].width > widest ? s->all.list[i].width : widest;
     tmi_int128 *cells = tmi_secret_alloc(widest, sizeof *cells);
-    if (!cells) return tmi_fail_memory(err);
+    int64_t(*seen)[3] = tmi_secret_alloc(tmi_value_size(rows) + 1, sizeof *seen);
+    if (!cells || !seen) status = tmi_fail_memory(err);
     for (const tmi_value *row = tmi_value_first(rows); row && status == TAMIS_OK; row = tmi_value_next(row)) {
         if (!query_of(&number, row, s->all.count)) status = fail_answer(place, err);
-        else if (number < s->own_count) status = add_row(s, cells, row, number, place, err);
+        else if (number < s->own_count) status = add_row(s, seen[count++], cells, row, number, place, err);
     }
+    if (status == TAMIS_OK && !is_whole(s, seen, count)) status = fail_answer(place, err);
+    tmi_secret_free(seen);
     tmi_secret_free(cells);
     return status;
 }
@@ -463,7 +504,9 @@ done:
 static tamis_status add_entries(tmi_tally *tally, const tmi_value *rows, size_t query_count, const tmi_sql_place *place,
                                 tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
+    size_t count = 0;
+    int64_t(*seen)[3] = tmi_secret_alloc(tmi_value_size(rows) + 1, sizeof *seen); /* cell, point and weight */
+    tamis_status status = seen ? TAMIS_OK : tmi_fail_memory(err);
     for (const tmi_value *row = tmi_value_first(rows); row && status == TAMIS_OK; row = tmi_value_next(row)) {
         size_t number;
         tmi_int128 cells[POINT_WIDTH];
@@ -471,10 +514,15 @@ static tamis_status add_entries(tmi_tally *tally, const tmi_value *rows, size_t 
         if (fits && number > 0) continue;
         for (size_t i = 0; i < POINT_WIDTH; i++)
             fits = fits && cell_integer(&cells[i], row, i + 1) && cells[i] > INT64_MIN && cells[i] < INT64_MAX;
+        for (size_t i = 0; fits && i < 3; i++) seen[count][i] = (int64_t)cells[i];
+        count += fits;
         status = fits
                      ? tmi_tally_add_entry(tally, (int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2], (int64_t)cells[3], err)
                      : fail_answer(place, err);
     }
+    if (status == TAMIS_OK) qsort(seen, count, sizeof *seen, compare_rows);
+    if (status == TAMIS_OK && has_twice(seen, count, 3)) status = fail_answer(place, err);
+    tmi_secret_free(seen);
     return status;
 }
 
