@@ -223,6 +223,7 @@ static char *change(web_request *r, const char *text, const json_t *wanted)
 }
 
 #define CHANGES 1000
+#define CHANGED_BYTES ((size_t)64 << 20) /* each change reads the text again, and others wait */
 
 void web_route_set(web_request *r)
 {
@@ -234,6 +235,10 @@ void web_route_set(web_request *r)
     if (!web_plan_text(r, &file, &text)) return;
     if (!json_is_array(changes) || json_array_size(changes) > CHANGES) {
         web_refuse(r, WEB_WRONG, "request", "changes: expected a list of at most %d", CHANGES);
+        return;
+    }
+    if (json_array_size(changes) * strlen(text) > CHANGED_BYTES) {
+        web_refuse(r, WEB_WRONG, "request", "changes: too many at once for a plan of this length");
         return;
     }
     for (size_t i = 0; i < json_array_size(changes); i++) {

@@ -421,6 +421,8 @@ static void open_browser(const web_server *server, char path[PATH_MAX])
     const char *run = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
     const char *folder = run && *run ? run : temporary && *temporary ? temporary : "/tmp";
     posix_spawn_file_actions_t quiet;
+    posix_spawnattr_t usual; /* signals as a program expects them: ours are blocked or ignored */
+    sigset_t none, ours;
     pid_t child;
     path[0] = '\0';
     if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) return;
@@ -438,8 +440,17 @@ static void open_browser(const web_server *server, char path[PATH_MAX])
     for (int stream = 0; stream <= 2; stream++)
         posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", stream == 0 ? O_RDONLY : O_WRONLY, 0);
     char *const arguments[] = {"xdg-open", path, NULL};
-    if (posix_spawnp(&child, "xdg-open", &quiet, NULL, arguments, environ) != 0)
+    sigemptyset(&none);
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGPIPE);
+    sigaddset(&ours, SIGCHLD);
+    posix_spawnattr_init(&usual);
+    posix_spawnattr_setflags(&usual, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&usual, &none);
+    posix_spawnattr_setsigdefault(&usual, &ours);
+    if (posix_spawnp(&child, "xdg-open", &quiet, &usual, arguments, environ) != 0)
         fprintf(stderr, "tamis: no browser could be opened (xdg-open is missing): open the address by hand\n");
+    posix_spawnattr_destroy(&usual);
     posix_spawn_file_actions_destroy(&quiet);
 }
 

@@ -448,6 +448,14 @@ with serving() as server:
         assert {file.read_text() for file in outside.iterdir()} == {"secret-of-somebody-else\n"}
 
     @case
+    def many_changes_of_a_long_plan_are_not_made():
+        change = {"path": "/title", "value": "x"}
+        assert server.must("set", text=plan_of(server), changes=[change] * 100)
+        begun = time.monotonic()
+        answer = server.ask("set", text=plan_of(server) + "#" * 900_000, changes=[change] * 100)
+        assert answer.status == 422 and "too many" in answer.json()["message"] and time.monotonic() - begun < 10, answer.body[:300]
+
+    @case
     def wrong_tokens_end_nothing():
         for i in range(60):
             assert server.raw(server.head(Authorization=f"Bearer {i:064}") + b"{}").status == 401

@@ -191,4 +191,23 @@ def a_release_that_is_being_accepted_is_not_forgotten():
     print(f"# accepted {accepted} of 9")
 
 
+@case
+def a_browser_is_started_with_signals_as_it_expects_them():
+    with api_folder() as folder, tempfile.TemporaryDirectory() as place:
+        said = pathlib.Path(place) / "said"
+        opener = pathlib.Path(place) / "xdg-open"
+        opener.write_text(f"#!/bin/sh\nexec grep -E '^Sig(Blk|Ign)' /proc/self/status > {said}\n")
+        opener.chmod(0o755)
+        server = subprocess.Popen([TAMIS, "serve", str(folder), "--quiet"], stdout=subprocess.DEVNULL,
+                                  env=environment(PATH=f"{place}:/usr/bin:/bin", DISPLAY=":9", XDG_RUNTIME_DIR=place))
+        begun = time.monotonic()
+        while (not said.exists() or said.read_text().count("\n") < 2) and time.monotonic() - begun < 20:
+            time.sleep(0.05)
+        server.terminate()
+        assert server.wait(60) == OK
+        masks = {line.split(":")[0]: int(line.split()[1], 16) for line in said.read_text().splitlines()}
+        ours = sum(1 << (number - 1) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD))
+        assert masks["SigBlk"] & ours == 0 and masks["SigIgn"] & (1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGCHLD - 1)) == 0, masks
+
+
 main()
