@@ -11,7 +11,8 @@ PLANS = sorted(path.stem for path in PLACE.glob("*.yaml"))
 
 MORE = {"belgium-pps": ["--size", "size"], "mu284-pps": ["--size", "size"], "persons-nonresponse": ["--response", "response"],
         "persons-weights": ["--drawn-by", "persons-drawn.yaml"],
-        "persons-inequality": ["--drawn-by", "persons-drawn.yaml"]}
+        "persons-inequality": ["--drawn-by", "persons-drawn.yaml"],
+        "persons-contrasts-weights": ["--drawn-by", "persons-drawn.yaml"]}
 
 
 def study(plan, *arguments, **options):
@@ -38,7 +39,7 @@ def truths(population):
 
 @case
 def every_plan_finds_the_truth_of_its_population():
-    assert len(PLANS) == 21
+    assert len(PLANS) == 24
     for plan in PLANS:
         before = set(os.listdir(PLACE))
         done = study(plan, "--runs", "2", "--json", "--quiet")
