@@ -354,6 +354,17 @@ await on('58 columns: weights, a codebook, several at once, from the file to a v
   await page.locator('.detail').getByLabel('standard deviation', {exact: true}).fill('1200');
   await h.quiet(page);
   await h.picture(page, 'columns-58');
+
+  /* epsilon is found for the numbers whose size is known, and the page says for which it is not */
+  await h.go(page, 'budget');
+  await page.getByLabel('or: every CV below').fill('50');
+  await page.getByRole('button', {name: 'Find epsilon'}).click();
+  await page.getByText(/every CV that is known/).waitFor();
+  const unknown = await page.locator('.answer .warn').textContent();
+  assert.match(unknown, /Not counted.* share q07=5, share q08=5, share q09=5\./);
+  assert.doesNotMatch(unknown, /wage/);
+  await page.locator('#undo').click();
+  await h.quiet(page);
   await h.go(page, 'release');
   await page.getByRole('button', {name: 'Save and check'}).click();
   await page.getByText('plan valid, budget allows it').waitFor();

@@ -59,7 +59,9 @@ export function build(app) {
       const {study, svg} = await call('epsilon', {file: app.file, text: app.text, share: hundredth(share), svg: true});
       const key = study.rho !== undefined ? 'rho' : 'epsilon', value = String(study.shown?.[key] ?? study[key]);
       await app.edit([{path: '/privacy/' + key, value}]);
-      put(answer, `${key} ${value} is the smallest at which every CV is expected to be below ${share} %. It is in the plan now.`,
+      const unknown = [...new Set(study.results.filter(r => r.allowed === null).map(r => r.statistic))];
+      put(answer, `${key} ${value} is the smallest at which every CV ${unknown.length ? 'that is known ' : ''}is expected to be below ${share} %. It is in the plan now.`,
+        unknown.length ? el('span', {class: 'warn'}, ` Not counted, as nothing says how large they are: ${unknown.join(', ')}. Guesses for them are asked for below.`) : '',
         svg ? el('details', {}, el('summary', {}, 'Picture: errors and epsilon'), picture(svg, 'Expected errors at several values of epsilon')) : '');
       found = app.text;
     } catch (error) {
