@@ -119,7 +119,7 @@ export function build(app) {
     const amount = rho !== undefined ? `rho ${rho}` : `epsilon ${eps}`;
     switch (c.change) {
     case 'twice_the_budget': return `twice the budget (${amount})${lower}`;
-    case 'delta': return `a delta of ${c.shown?.delta ?? '1e-6'}${lower}`;
+    case 'delta': return `a delta of 1e-6${lower}`;
     case 'secret_sample': return `if nobody outside knows who was sampled (${amount} then)${lower}`;
     case 'half_the_range': return `half the range of ${rangeColumn(s) ?? 'the column'}, which clamps values${lower}; no cost in privacy`;
     case 'half_the_groups': return `groups taken together in pairs${lower}; no cost in privacy`;
