@@ -90,6 +90,7 @@ await on('from a CSV file to a verified release, by mouse', schools, async ({pag
   await page.getByLabel('One', {exact: true}).fill('school');
   await h.settled(page);
   assert.equal(await page.getByText('23.2 %', {exact: true}).count(), 1, 'the neighbour, before there is a forecast');
+  assert.doesNotMatch(await page.locator('main').innerText(), /epsilon/i, 'the word comes on Budget, beside what it means');
   await next();
   await page.getByLabel('Kind of statistic').selectOption('mean');
   await page.getByLabel('of the column').selectOption('api00');
