@@ -203,7 +203,8 @@ static void verify_folder(web_request *r, const char *folder)
     tamis_error err = {0};
     char *json = NULL;
     int ok = 0;
-    if (check_release(r->server, folder, &err) == TAMIS_OK && tamis_verify_json(&ok, &json, folder, NULL, &err) == TAMIS_OK)
+    const tamis_verify_options options = {.size = sizeof options, .root = ".", .also = (const char *const *)r->server->also};
+    if (check_release(r->server, folder, &err) == TAMIS_OK && tamis_verify_json(&ok, &json, folder, &options, &err) == TAMIS_OK)
         web_answer(r, MHD_HTTP_OK, json);
     else web_failed(r, &err);
     tamis_free(json);

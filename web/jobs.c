@@ -18,8 +18,8 @@ struct web_job {
     atomic_bool stop;
     /* What follows is under the server's lock. */
     int64_t number, entry;
-    bool ended, started;
-    int phase; /* -1: none yet */
+    bool ended, started, cut; /* cut: the end of the server ended it */
+    int phase;                /* -1: none yet */
     double share;
     time_t began, finished;
     tamis_status status;
@@ -117,6 +117,7 @@ static void *work(void *context)
     job->result = result;
     job->error = error;
     job->finished = time(NULL);
+    job->cut = status != TAMIS_OK && atomic_load(&job->server->ending);
     job->ended = true;
     pthread_mutex_unlock(&job->server->lock);
     return NULL;
@@ -230,6 +231,35 @@ static web_job *new_job(web_server *server, wish *w)
     return NULL;
 }
 
+/* Under one lock: once the server ends, no job is put in the place of the one that web_jobs_end looks at. */
+static bool start(web_request *r, web_job *job)
+{
+    web_server *server = r->server;
+    bool started = false;
+    pthread_mutex_lock(&server->lock);
+    web_job *old = server->job;
+    const bool ending = atomic_load(&server->ending), busy = old && !old->ended;
+    if (!ending && !busy) {
+        job->number = old ? old->number + 1 : 1;
+        started = pthread_create(&job->thread, NULL, work, job) == 0;
+    }
+    if (started) {
+        server->job = job;
+        if (old) pthread_join(old->thread, NULL); /* it has ended, and needs the lock no more */
+        free_job(old);
+    }
+    const int64_t number = job->number;
+    pthread_mutex_unlock(&server->lock);
+    if (ending) web_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", "the server is ending");
+    else if (busy) web_refuse(r, MHD_HTTP_CONFLICT, "busy", "a release is running");
+    else if (started) {
+        char text[64];
+        snprintf(text, sizeof text, "{\"job\": %lld}", (long long)number);
+        web_answer(r, MHD_HTTP_OK, text);
+    }
+    return started;
+}
+
 void web_route_release(web_request *r)
 {
     web_server *server = r->server;
@@ -237,30 +267,9 @@ void web_route_release(web_request *r)
     wish w;
     if (!web_string(r, "confirm", &confirm, true)) return;
     if (wish_of(r, &w)) {
-        pthread_mutex_lock(&server->lock);
-        web_job *old = server->job;
-        const bool busy = old && !old->ended;
-        const int64_t number = old ? old->number + 1 : 1;
-        pthread_mutex_unlock(&server->lock);
         web_job *job = NULL;
         if (strcmp(confirm, w.survey) != 0) web_refuse(r, WEB_WRONG, "request", "confirm: expected the name of the survey");
-        else if (busy) web_refuse(r, MHD_HTTP_CONFLICT, "busy", "a release is running");
-        else if ((job = new_job(server, &w))) {
-            job->number = number;
-            if (old) pthread_join(old->thread, NULL);
-            pthread_mutex_lock(&server->lock);
-            const bool started = pthread_create(&job->thread, NULL, work, job) == 0;
-            server->job = started ? job : NULL;
-            pthread_mutex_unlock(&server->lock);
-            free_job(old);
-            if (started) {
-                char text[64];
-                snprintf(text, sizeof text, "{\"job\": %lld}", (long long)number);
-                web_answer(r, MHD_HTTP_OK, text);
-            } else {
-                free_job(job);
-            }
-        }
+        else if ((job = new_job(server, &w)) && !start(r, job)) free_job(job);
     }
     tamis_plan_free(w.plan);
 }
@@ -340,12 +349,11 @@ int web_jobs_end(web_server *server)
 {
     pthread_mutex_lock(&server->lock);
     web_job *job = server->job;
-    const bool running = job && !job->ended;
     pthread_mutex_unlock(&server->lock);
     if (!job) return TAMIS_OK;
     pthread_join(job->thread, NULL);
     job->joined = true;
-    if (!running || job->status == TAMIS_OK) return TAMIS_OK;
+    if (!job->cut) return TAMIS_OK;
     for (char *c = job->err.message; *c; c++) /* it may quote a plan: what a terminal would obey is not sent there */
         if ((unsigned char)*c < ' ' || *c == 0x7f) *c = *c == '\n' ? '\n' : '?';
     fprintf(stderr, "tamis: %s\n", job->err.message);

@@ -75,7 +75,7 @@ static bool init_of(web_request *r, tamis_init *init, bool *there)
 {
     tamis_error err = {0};
     const char *file = NULL, *connection = NULL, *table = NULL;
-    *init = (tamis_init){.size = sizeof *init};
+    *init = (tamis_init){.size = sizeof *init, .root = ".", .also = (const char *const *)r->server->also};
     if (!web_string(r, "file", &file, false) || !web_string(r, "connection", &connection, false) ||
         !web_string(r, "table", &table, false))
         return false;

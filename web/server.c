@@ -494,7 +494,6 @@ static int serve(web_server *server)
     put_address(server);
     if (server->options->open) open_browser(server, link);
     wait_for_end(server, &signals, link);
-    if (atomic_load(&server->wrong_tokens) >= 20) fprintf(stderr, "tamis: 20 requests had a wrong token: the page ends\n");
     if (*link) unlink(link);
     return TAMIS_OK;
 }
@@ -512,11 +511,12 @@ int web_serve(const web_options *options)
     atomic_store(&server->ending, true);
     MHD_socket listening = server->daemon ? MHD_quiesce_daemon(server->daemon) : MHD_INVALID_SOCKET;
     if (listening != MHD_INVALID_SOCKET) close(listening);
+    bool ended = web_queue_end(&server->queues[WEB_ERRAND]); /* a release that is being accepted is so, or is not */
     const int released = web_jobs_end(server);
     if (released != TAMIS_OK) sleep(LAST_WORDS);
     if (code == TAMIS_OK) code = released;
-    bool ended = true;
-    for (size_t i = 0; i < WEB_QUEUES; i++) ended &= web_queue_end(&server->queues[i]);
+    for (size_t i = 0; i < WEB_QUEUES; i++)
+        if (i != WEB_ERRAND) ended &= web_queue_end(&server->queues[i]);
     if (!ended) _exit(code); /* nothing is lost: what is charged and published is durable step by step */
     if (server->daemon) MHD_stop_daemon(server->daemon);
     web_jobs_free(server);

@@ -237,8 +237,7 @@ struct web_server {
     unsigned port;
     char host[2][32], origin[2][40]; /* "127.0.0.1:PORT", "localhost:PORT" */
     char folder_name[NAME_MAX + 1];
-    atomic_int wrong_tokens, refusals;
-    char wrong[WEB_TOKEN + 16]; /* the last wrong token; of the thread of libmicrohttpd */
+    atomic_int refusals;
     atomic_bool ending;
     _Atomic double last; /* when the last request came */
     web_queue queues[WEB_QUEUES];

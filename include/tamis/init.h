@@ -11,12 +11,15 @@ TAMIS_BEGIN
 #define TAMIS_FILL_IN "FILL_IN"
 
 typedef struct tamis_init {
-    size_t size;            /* sizeof(tamis_init) */
-    const char *file;       /* .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; NULL: PostgreSQL */
-    const char *connection; /* to PostgreSQL, as libpq takes it, without a password; NULL: a file */
-    const char *table;      /* in PostgreSQL; of a DuckDB file, NULL: the only one */
-    const char *source;     /* the file as the plan will name it, from its folder, or TAMIS_FILL_IN; NULL: as `file` */
-    const char *schema;     /* where editors find plan.schema.json; NULL: no line about it */
+    size_t size;             /* sizeof(tamis_init) */
+    const char *file;        /* .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; NULL: PostgreSQL */
+    const char *connection;  /* to PostgreSQL, as libpq takes it, without a password; NULL: a file */
+    const char *table;       /* in PostgreSQL; of a DuckDB file, NULL: the only one */
+    const char *source;      /* the file as the plan will name it, from its folder, or TAMIS_FILL_IN; NULL: as `file` */
+    const char *schema;      /* where editors find plan.schema.json; NULL: no line about it */
+    const char *root;        /* as in tamis_plan_options: no file outside of this folder, and no connection that could send a
+                               password elsewhere; NULL: any */
+    const char *const *also; /* with root: further files and folders that may be opened; ends with NULL. NULL: none */
 } tamis_init;
 
 /* Writes a commented plan for a file or table. Only the header is read: names, types, labels of variables (comments on columns in

@@ -27,8 +27,8 @@ TAMIS_USE tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name,
 typedef struct tamis_plan_options {
     size_t size;      /* sizeof(tamis_plan_options) */
     const char *root; /* no file outside of this folder is opened, wherever links lead, and a plan that names one (source, frame,
-                         psus, ledger, calibrate.to, a list of values) is INVALID, as is one that names a pipe or a device;
-                         NULL: anywhere */
+                         psus, ledger, calibrate.to, a list of values) is INVALID, as is one that names a pipe or a device,
+                         or a connection that could send a password to another server; NULL: anywhere */
     const char *const *also; /* with root: further files and folders that may be opened; ends with NULL. NULL: none */
 } tamis_plan_options;
 

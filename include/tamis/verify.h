@@ -21,6 +21,9 @@ typedef struct tamis_verify_options {
     size_t size;       /* sizeof(tamis_verify_options) */
     const char *key;   /* the file of a public key (<tamis/key.h>): the certificate must be signed with it */
     const char *frame; /* the file of the frame; NULL: looked for beside the certificate and in the folder above */
+    const char *root; /* no file outside of this folder is opened, wherever links lead: a release outside is INVALID, a file of it
+                          or a frame that leads outside is a problem; NULL: anywhere */
+    const char *const *also; /* with root: further files and folders that may be opened; ends with NULL. NULL: none */
 } tamis_verify_options;
 
 /* Needs    the folder of a release, of which no file may be missing; or the path of a certificate.json, whose neighbours are
@@ -31,7 +34,7 @@ typedef struct tamis_verify_options {
  *          "wrong", "signed_by", "others": the files of the folder that are no part of a release, "guarantee"}. The caller
  *          frees it with tamis_free. 0 and NULL on failure.
  * Cost     as tamis_preview_new, and the files are read.
- * Errors   INVALID (no such file, no JSON object, not a public key), SYSTEM.                                          */
+ * Errors   INVALID (no such file, not a regular one, no JSON object, not a public key), SYSTEM. */
 TAMIS_USE tamis_status tamis_verify_text(int *ok, char **text, const char *path, const tamis_verify_options *options,
                                          tamis_error *err);
 TAMIS_USE tamis_status tamis_verify_json(int *ok, char **json, const char *path, const tamis_verify_options *options,

@@ -1,10 +1,13 @@
 #include "base/sha256.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -47,10 +50,19 @@ tamis_status tmi_sha256_file(char text[TMI_SHA256_TEXT], const char *path, tamis
     unsigned char hash[TMI_SHA256_BYTES], bytes[1 << 14];
     size_t n;
     text[0] = '\0';
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return tmi_fail_file(err, errno == ENOENT || errno == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0, "%s",
-                             strerror(errno));
+    struct stat there;
+    const int opened = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for */
+    FILE *file = opened >= 0 ? fdopen(opened, "rb") : NULL;
+    if (!file) {
+        const int reason = errno;
+        if (opened >= 0) close(opened);
+        return tmi_fail_file(err, reason == ENOENT || reason == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0, "%s",
+                             strerror(reason));
+    }
+    if (fstat(opened, &there) != 0 || !S_ISREG(there.st_mode)) {
+        fclose(file);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a regular file");
+    }
     EVP_MD_CTX *sum = EVP_MD_CTX_new();
     bool right = sum && EVP_DigestInit_ex(sum, EVP_sha256(), NULL) == 1;
     while (right && (n = fread(bytes, 1, sizeof bytes, file)) > 0) right = EVP_DigestUpdate(sum, bytes, n) == 1;

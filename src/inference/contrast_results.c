@@ -1,6 +1,7 @@
 /* Estimates, sampling errors and intervals of contrasts (contrast.h). */
 #include <math.h>
 
+#include "base/hypotenuse.h"
 #include "base/memory.h"
 #include "inference/contrast_noise.h"
 #include "inference/error_term.h"
@@ -304,7 +305,7 @@ static tamis_status set_quotient(tmi_result *result, const reading *a, double re
     tamis_status status;
     TMI_TRY(number_distances(x, &own, a, first, confidence, err));
     TMI_TRY(number_distances(y, &other, a, second, confidence, err));
-    const double both = hypot(own, result->estimate * other), k = both > 0 ? reach * second->value / both : 0;
+    const double both = tmi_hypotenuse(own, result->estimate * other), k = both > 0 ? reach * second->value / both : 0;
     result->lower = end_of(x, y, first->value, second->value, k, false);
     result->upper = end_of(x, y, first->value, second->value, k, true);
     if (!isnan(result->lower) && !isnan(result->upper) && !(number_of(a, second)->lower <= 0)) return TAMIS_OK;

@@ -463,6 +463,13 @@ int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);
 /* Whether a connection to PostgreSQL has a password in it: password=x, ?password=x, or user:x@ in an address. */
 bool tmi_has_password(const char *connection);
 
+/* Whether a connection that a stranger wrote sends no password of ours elsewhere, and reads no file: libpq looks passwords up by
+ * host and connects to hostaddr, and a service's password would go to another host that is given with it. */
+bool tmi_is_plain_connection(const char *connection);
+#define TMI_PLAIN_CONNECTION \
+    "expected service=NAME, or host, port, user, dbname, sslmode=verify-full, connect_timeout and application_name, without a " \
+    "service: anything else could send a password elsewhere, and is not taken here (`tamis release` takes it)"
+
 /* The words of a command, which ledgers do not quote. */
 void tmi_hash_command(char hash[TMI_SHA256_TEXT], const tmi_plan_source *source);
 

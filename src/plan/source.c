@@ -158,16 +158,6 @@ static void read_table(tmi_reader *reader, const tmi_value *value, void *target)
 
 /* ---- PostgreSQL ---- */
 
-bool tmi_has_password(const char *connection)
-{
-    if (strcasestr(connection, "password")) return true;
-    const char *host = strstr(connection, "://");
-    if (!host) return false;
-    host += 3;
-    const char *at = host + strcspn(host, "@/");
-    return *at == '@' && memchr(host, ':', (size_t)(at - host)) != NULL;
-}
-
 static void read_connections(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const char example[] = "service=survey";
@@ -184,6 +174,10 @@ static void read_connections(tmi_reader *reader, const tmi_value *value, void *t
         tmi_read_texts(reader, value, &source->connections, &source->connection_count, TMI_MAX_FILES, example);
     }
     for (size_t i = 0; i < source->connection_count; i++) {
+        if (reader->places.root && !tmi_is_plain_connection(source->connections[i])) {
+            tmi_complain(reader, value, TMI_PLAIN_CONNECTION);
+            return;
+        }
         if (!tmi_has_password(source->connections[i])) continue;
         tmi_complain(reader, value,
                      "expected a connection without a password, e.g. %s: a plan is public, a password belongs in "

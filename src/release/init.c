@@ -11,6 +11,7 @@
 #include "base/value/json.h"
 #include "engine/core/header.h"
 #include "plan/plan.h"
+#include "plan/sections.h"
 #include "plan/yaml_write.h"
 
 /* ---- texts of a file in YAML ---- */
@@ -224,6 +225,11 @@ static tamis_status read_header(tmi_header *h, tamis_init *how, const tamis_init
     if (!how->file && !how->connection) return tmi_fail(err, TAMIS_INVALID, "file: NULL");
     if (how->connection && (how->file || !how->table))
         return tmi_fail(err, TAMIS_INVALID, "table: must be given with the connection, and no file");
+    const tmi_plan_allowed places = {how->root, how->also};
+    if (how->file && how->root && !tmi_is_within(&places, how->file))
+        return tmi_fail(err, TAMIS_INVALID, "file: is outside of the folder that files may be in here, or no regular file");
+    if (how->connection && how->root && !tmi_is_plain_connection(how->connection))
+        return tmi_fail(err, TAMIS_INVALID, "connection: %s", TMI_PLAIN_CONNECTION);
     if (how->connection && tmi_has_password(how->connection))
         return tmi_fail(err, TAMIS_INVALID,
                         "connection: must be without a password, e.g. service=survey: a plan is public, and a password "

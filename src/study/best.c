@@ -4,6 +4,7 @@
 #include <tamis/experimental/smooth.h>
 
 #include "base/decimal.h"
+#include "base/hypotenuse.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/number.h"
@@ -275,7 +276,7 @@ static best find_best(const tmi_study_asked *a, const tmi_squared_error *errors,
     for (size_t r = 0; r + 1 < count; r++)
         for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
             const tmi_squared_error *e = &errors[r * TMI_STUDY_MECHANISMS + w];
-            const double chance = SURE * hypot(e->mse_error, census->mse_error);
+            const double chance = SURE * tmi_hypotenuse(e->mse_error, census->mse_error);
             if (is_asked(a, w) && e->mse + chance < b.census && e->mse < b.mse) b.mechanism = w, b.rate = r, b.mse = e->mse;
         }
     return b;

@@ -1,6 +1,7 @@
 /* Runs are shared out among threads: each takes the next number, draws, releases and estimates, and counts for itself; the
  * counts are added up at the end. Every run draws from a generator of its own thread, so that no two share noise.     */
 #include "study/coverage.h"
+#include "base/hypotenuse.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -229,7 +230,7 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
         c->exact = own[i].exact;
         c->limited += own[i].limited;
         c->outside += own[i].outside_range;
-        const double whole = hypot(own[i].noise_sd, bare->se);
+        const double whole = tmi_hypotenuse(own[i].noise_sd, bare->se);
         if (whole > 0) c->part += bare->se / whole, c->parts++;
         const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], truth);
         const bool bare_held = count(&c->bare, bare, truth);

@@ -74,6 +74,7 @@ static remark remark_of(const tmi_coverage *study, size_t i)
 /* How much wider than the unprotected interval: as it is, and if nothing but the noise of the estimate were added. */
 static double width_ratio(const tmi_coverage_cell *c)
 {
+    if (c->own.given == 0) return NAN;
     const double own = c->own.width / (double)c->own.given, bare = c->bare.given > 0 ? c->bare.width / (double)c->bare.given : 0;
     return bare > DUST * own ? own / bare : NAN;
 }
@@ -83,7 +84,7 @@ static double clamping(const tmi_coverage_cell *c) { return c->truth - c->unclam
 
 static double clamping_ratio(const tmi_coverage_cell *c)
 {
-    const double se = c->se / (double)c->own.given;
+    const double se = c->own.given > 0 ? c->se / (double)c->own.given : 0;
     return se > 0 && isfinite(clamping(c)) ? clamping(c) / se : NAN;
 }
 

@@ -90,11 +90,16 @@ def the_unit_is_that_of_the_plan():
         book = Book(path)
         book.account("a", {"epsilon": "1"}, unit="agricultural holding")
         book.account("b", {"epsilon": "1"}, unit=4)
+        book.account("c", {"epsilon": "1"}, unit="\u4e16\u5e2f\u4e16\u5e2f\u4e16")  # each takes two columns
+        book.account("d", {"epsilon": "1"}, unit="long " * 8 + "unit")
         book.close()
     with ledger(write) as path:
         shown = tamis("ledger", "show", path).stdout
+    assert "  budget                       epsilon 1\n" in shown, shown
     assert "  sampled agricultural holding epsilon 0\n" in shown, shown
     assert "  sampled unit    epsilon 0\n" in shown, shown
+    assert "  sampled \u4e16\u5e2f\u4e16\u5e2f\u4e16 epsilon 0\n  outsider           no number" in shown, shown
+    assert f"  budget          epsilon 1\n  spent           epsilon 0\n  left            epsilon 1\n  sampled {'long ' * 8}unit epsilon 0\n" in shown, shown
 
 
 @case

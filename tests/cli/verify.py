@@ -4,8 +4,11 @@ example; the second one finds every leaf that is changed, as the first does in t
 changes is shown to both."""
 import json
 import os
+import pathlib
 import re
+import shutil
 import sys
+import tempfile
 
 from kit import HERE, INVALID, OK, case, folder_with_plan, main, with_memory as tamis
 
@@ -288,6 +291,48 @@ def a_file_that_is_too_large_is_called_so():
         os.truncate(out / "release.json", 2 * 10**9)  # a hole, not on the disk
         done = tamis("verify", "out", cwd=folder)
         assert done.returncode == INVALID and "release.json: has 2.0 GB, too much to be read" in " ".join(done.stdout.split()), done.stdout
+
+
+@case
+def a_pipe_is_not_waited_for():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for file in ("plan.yaml", "sample.csv", "frame.csv"):
+            shutil.copy(HERE.parents[1] / "examples" / "municipalities" / file, folder)
+        done = tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder)
+        assert done.returncode == OK, done.stderr
+
+        def verify(*more):
+            done = tamis("verify", "out", "--json", *more, cwd=folder)
+            return done.returncode, done.stdout and json.loads(done.stdout), done.stderr
+        assert verify()[0] == OK and verify()[1]["frame"] == "match"
+        os.mkfifo(folder / "out" / "frame.csv")
+        code, found, _ = verify()
+        assert code == INVALID and found["frame"] == "differ" and [p["field"] for p in found["problems"]] == ["frame"], found
+        (folder / "out" / "frame.csv").unlink()
+        os.mkfifo(folder / "pipe")
+        code, _, said = verify("--frame", "pipe")
+        assert code == INVALID and "pipe: is no regular file" in said, (code, said)
+        (folder / "frame.csv").unlink()
+        os.mkfifo(folder / "frame.csv")  # in the folder above it may be anybody's
+        assert verify()[0] == OK and verify()[1]["frame"] == "missing"
+        for file in ("release.csv", "certificate.sig"):
+            kept = (folder / "out" / file).read_bytes() if (folder / "out" / file).exists() else None
+            if kept is not None:
+                (folder / "out" / file).unlink()
+            os.mkfifo(folder / "out" / file)
+            assert verify()[0] == INVALID, file
+            (folder / "out" / file).unlink()
+            if kept is not None:
+                (folder / "out" / file).write_bytes(kept)
+        certificate = json.loads((folder / "out" / "certificate.json").read_text())
+        certificate["plan"]["columns"]["region"]["values"] = {"file": "pipe"}
+        (folder / "out" / "certificate.json").write_text(json.dumps(certificate))
+        code, found, _ = verify()
+        assert code == INVALID and "names a file" in found["problems"][0]["message"], found
+        (folder / "out" / "certificate.json").unlink()
+        os.mkfifo(folder / "out" / "certificate.json")
+        assert verify()[0] == INVALID
 
 
 main()

@@ -64,4 +64,6 @@ mixed = [header.name for header in HEADERS.glob("*.h") if header not in umbrella
 case("no stable header includes an experimental one", not mixed, " ".join(mixed))
 case("libraries that are loaded when used are not linked", not [name for name in linked() if re.match(r"lib(pq|readstat|duckdb)\.", name)],
      " ".join(linked()))
+needed = subprocess.run(["nm", "-D", "--undefined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
+case("hypot is not called, which would need glibc 2.35: base/hypotenuse.h has another", not re.search(r" U hypot\b", needed))
 sys.exit(done())

@@ -128,7 +128,7 @@ def a_database_that_does_not_answer_keeps_nobody_waiting():
     with serving() as server, socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        body = json.dumps({"connection": f"host=127.0.0.1 port={silent.getsockname()[1]} dbname=x sslmode=disable", "table": "t"}).encode()
+        body = json.dumps({"connection": f"host=127.0.0.1 port={silent.getsockname()[1]} dbname=x", "table": "t"}).encode()
         with socket.create_connection(("127.0.0.1", server.port)) as asking:
             asking.sendall(server.head(path="/api/header", body=body) + body)
             silent.settimeout(20)
@@ -137,6 +137,58 @@ def a_database_that_does_not_answer_keeps_nobody_waiting():
             server.must("account", text=plan_of(server))
             server.must("preview", text=plan_of(server))
             assert server.end() == OK and time.monotonic() - begun < 20
+
+
+@case
+def a_database_that_stops_answering_is_left():
+    with serving() as server, socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        silent.settimeout(20)
+        source = {"postgres": {"connection": f"host=127.0.0.1 port={silent.getsockname()[1]} user=x dbname=x", "table": "t"}}
+        text = server.must("set", text=plan_of(server), changes=[{"path": "/source", "value": source}])["text"]
+        server.must("save", file="silent.yaml", text=text, hash=None)
+        body = json.dumps({"file": "silent.yaml", "text": text}).encode()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as asking:
+            asking.sendall(server.head(path="/api/ready", body=body) + body)
+            client, _ = silent.accept()
+            with client:
+                client.settimeout(20)
+                while len(client.recv(4096)) == 8:  # no, no encryption
+                    client.sendall(b"N")
+                told = b"".join(b"S" + (len(pair) + 4).to_bytes(4, "big") + pair for pair in (b"server_version\x0016.0\0", b"server_encoding\0UTF8\0"))
+                client.sendall(b"R\0\0\0\x08\0\0\0\0" + told + b"Z\0\0\0\x05I")
+                assert client.recv(4096)  # the first question, which is never answered
+                server.process.send_signal(signal.SIGTERM)
+                assert asking.recv(4096).startswith(b"HTTP/1.1 "), "the request was not answered"
+                assert server.end() == OK
+
+
+@case
+def a_release_that_is_being_accepted_is_not_forgotten():
+    values = ",".join(f"v{i}" for i in range(30000))  # the plan takes some time to read
+    accepted = 0
+    for delay in (0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.3):
+        with api_folder() as folder:
+            text = (folder / "plan.yaml").read_text().replace("columns:\n", "columns:\n  big: {values: [" + values + "]}\n")
+            (folder / "plan.yaml").write_text(text)
+            server = Server(folder)
+            body = json.dumps({"file": "plan.yaml", "text": text, "confirm": DEMO}).encode()
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as asking:
+                asking.sendall(server.head(path="/api/release", body=body) + body)
+                time.sleep(delay)
+                code = server.end(signal.SIGTERM)
+                answer = b""
+                with contextlib.suppress(ConnectionError):
+                    while piece := asking.recv(4096):
+                        answer += piece
+            taken = answer.startswith(b"HTTP/1.1 200 ")
+            accepted += taken
+            published = (folder / "plan-release").exists()
+            said = [line for line in server.said().splitlines() if line.startswith("tamis: ")]
+            assert not (published and not taken) and code == (SYSTEM if taken and not published else OK), (delay, code, answer, published, said)
+            assert bool(said) == (code == SYSTEM), (delay, code, answer, said)
+    print(f"# accepted {accepted} of 9")
 
 
 main()

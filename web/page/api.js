@@ -1,6 +1,7 @@
 /* Calls of the server: POST /api/NAME with the token that the address brought. */
 
 const KEY = 'tamis-token';
+const NO_TOKEN = 'This tab was not opened by the address that the terminal printed. Open that address.';
 
 /** Moves the token from the address to the memory of this tab, so that it is in no history and on no screen. */
 export function takeToken() {
@@ -29,11 +30,13 @@ export class Refusal extends Error {
 export async function call(name, body = {}) {
   const text = JSON.stringify(body);
   if (text.length > 1e6) throw new Refusal(413, {code: 'request', message: 'The plan is larger than 1 MB.'});
+  const token = sessionStorage.getItem(KEY);
+  if (!token) throw new Refusal(401, {code: 'token', message: NO_TOKEN});
   let answer;
   try {
     answer = await fetch('/api/' + name, {
       method: 'POST', cache: 'no-store', credentials: 'omit', body: text,
-      headers: {'Content-Type': 'application/json', Authorization: 'Bearer ' + (sessionStorage.getItem(KEY) ?? '')},
+      headers: {'Content-Type': 'application/json', Authorization: 'Bearer ' + token},
     });
   } catch {
     throw new Refusal(0, {code: 'gone', message: 'tamis serve does not answer. Start it again and open the address that it prints; what you wrote is still in this tab.'});
@@ -42,7 +45,7 @@ export async function call(name, body = {}) {
   try {
     json = await answer.json();
   } catch { /* an answer of the gate may have no body */ }
-  if (answer.status === 401) throw new Refusal(401, {code: 'token', message: 'This tab was not opened by the address that the terminal printed. Open that address.'});
+  if (answer.status === 401) throw new Refusal(401, {code: 'token', message: NO_TOKEN});
   if (!answer.ok) throw new Refusal(answer.status, json);
   return json;
 }

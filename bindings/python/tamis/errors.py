@@ -125,6 +125,8 @@ def _for_python(message: str) -> str:
     for there, here in (("repeat = TAMIS_REPEAT_PAID", "again=True"), ("repeat = TAMIS_REPEAT_KEPT", "same_rows=True"),
                         ("fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER to use one that is already installed",
                          "pip install duckdb, or read the file yourself and give the rows: polars.scan_parquet(...)"),
+                        ("its rows are those of a program, which gives them with the call; the command has none",
+                         "its rows come with the call; give them as data"),
                         (": convert it, for example in a view", ": convert it, for example to dates or to text")):
         message = message.replace(there, here)
     message = re.sub(r"tamis ledger raise (.*?) --survey '(.*?)' .*? --reason TEXT", r"tamis.Ledger('\1').raise_budget('\2', ..., reason=...)",
@@ -146,8 +148,15 @@ def _raise(failure: _tamis.Failure) -> NoReturn:
     raise _class_of(status, facts["reason"])(message, code=facts["reason"] or facts["code"], errors=items, charged=charged) from None
 
 
+def name_in_memory(survey: object) -> str:
+    """What the ledger calls a release of a plan that is in no file; not a path, since files would be relative to it."""
+    if not isinstance(survey, str) or not survey:
+        return "plan"
+    return "plan of " + "".join(c if c.isprintable() and c != "/" else "_" for c in survey[:200])
+
+
 def _line(item: ErrorItem) -> str:
-    if item.file is None or item.file == "plan":  # made by this package: no file that anybody has
+    if item.file is None or re.fullmatch(r"plan( of .*(?<!\.yaml|\.json)(?<!\.yml))?", item.file):  # no file that anybody has
         return item.message
     place = f":{item.line}:{item.column}" if item.line and item.column else f": line {item.line}" if item.line else ""
     return f"{item.file}{place}: {item.message}"

@@ -11,12 +11,12 @@ from . import _tamis
 from .amounts import Amount, Json, Path, given, value_of
 from .columns import ColumnLike, column_of
 from .designs import Design
-from .errors import InvalidDataError, InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call, warn
+from .errors import (InvalidDataError, InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call,
+                     name_in_memory, warn)
 from .libraries import files_are_read
-from .progress import Progress, watching
+from .progress import Progress, timed, watching
 from .results import Estimate, Preview, Release
-from .rows import Rows, is_path, source_of
-from .spark import is_spark, spark_source
+from .rows import Rows, is_path, is_spark, source_of
 from . import statistics as _statistics
 from .statistics import By, Statistic
 
@@ -62,7 +62,7 @@ class Plan:
 
     def _load(self, plan: Json) -> None:
         self._dict: Json | None = plan
-        self._origin: tuple[str, str] = ("plan", json.dumps(plan))
+        self._origin: tuple[str, str] = (name_in_memory(plan.get("survey")), json.dumps(plan))
         self._capsule = call(_tamis.plan_parse, *self._origin)
 
     @classmethod
@@ -81,6 +81,9 @@ class Plan:
         made._dict = None
         made._origin = (name, text)
         made._capsule = call(_tamis.plan_parse, name, text)
+        if name == "plan":  # entries of the ledger have the name
+            made._origin = (name_in_memory(made.survey), text)
+            made._capsule = call(_tamis.plan_parse, *made._origin)
         return made
 
     @classmethod
@@ -145,7 +148,7 @@ class Plan:
     def check(self, *, ledger: Path | None = None, again: bool = False, new_account: str | None = None, advice: bool = True,
               progress: Progress = False) -> Preview:
         """What the plan would release, guarantee and cost. No data are read. If the ledger refuses, `.refused` says why."""
-        with watching(progress) as watch:
+        with timed("check", self.survey), watching(progress) as watch:
             return Preview(*call(_tamis.preview, self._capsule, _path(ledger), again, new_account, not advice, watch))
 
     def release(self, data: Rows | None = None, folder: Path | None = None, *, ledger: Path | None = None, again: bool = False,
@@ -160,7 +163,7 @@ class Plan:
         _check_resources(threads, memory)
         if again and same_rows:
             raise InvalidPlanError("again, same_rows: expected one of them", code="plan")
-        with self._rows(data, rows_version) as source, watching(progress) as watch:
+        with timed("release", self.survey), self._rows(data, rows_version) as source, watching(progress) as watch:
             made = call(_tamis.release, self._capsule, source, _path(folder), _path(ledger),
                         _PAID if again else _KEPT if same_rows else _KEPT_IF_SAME, rows_version, new_account, _path(sign), engine,
                         threads, memory, watch)
@@ -175,6 +178,7 @@ class Plan:
 
     def _rows(self, data: Rows | None, rows_version: str | None) -> contextlib.AbstractContextManager[object | None]:
         if is_spark(data):
+            from .spark import spark_source  # imported when it is used
             return spark_source(data, self.columns_read, rows_version)
         return contextlib.nullcontext(self._source(data))
 
@@ -190,8 +194,8 @@ class Plan:
         if is_spark(data):
             raise InvalidDataError("data: an estimate needs rows, and those of Spark are not fetched; give some, for example data.toPandas()",
                                    code="source")
-        source = self._source(data)
-        with watching(progress) as watch:
+        with timed("estimate", self.survey), watching(progress) as watch:
+            source = self._source(data)
             return Estimate(call(_tamis.estimate, self._capsule, source, engine, threads, memory, watch))
 
 

@@ -14,6 +14,23 @@ Progress: TypeAlias = bool | Watch
 
 
 @contextlib.contextmanager
+def timed(what: str, survey: str) -> Iterator[None]:
+    """Begin and end of a call in the log "tamis" at DEBUG; no values. Whoever wants to see them has imported `logging`: we do not."""
+    logging = sys.modules.get("logging")
+    if logging is None:
+        yield
+        return
+    log, start = logging.getLogger("tamis"), time.monotonic()
+    log.debug("%s of %s begins", what, survey)
+    try:
+        yield
+    except BaseException as problem:
+        log.debug("%s of %s: %s after %.3f s", what, survey, type(problem).__name__, time.monotonic() - start)
+        raise
+    log.debug("%s of %s: %.3f s", what, survey, time.monotonic() - start)
+
+
+@contextlib.contextmanager
 def watching(progress: Progress) -> Iterator[Watch | None]:
     """What the library calls during the work: a function, or None."""
     if not isinstance(progress, bool):

@@ -314,6 +314,12 @@ class Release(Results):
 class Estimate(Results):
     """The same statistics without protection: for use inside only."""
 
+    @functools.cached_property
+    def facts(self) -> Json:
+        """Everything; `columns` has how many values were missing or out of bounds."""
+        found: Json = bounds_of(json.loads(self.to_json()))
+        return found
+
     def to_json(self) -> str:
         """Everything, as `tamis estimate --json` prints it."""
         return call(_tamis.estimate_text, self._made, "json")
@@ -342,8 +348,9 @@ class Preview(Table):
         self.guarantee: Json = bounds_of(facts["guarantee"])
         self.assumed: list[Any] = facts["assumed"]
         self.warnings: list[str] = facts["warnings"]
-        names = ("statistic", "column", "noise_sd", "sampling_se", "se", "cv")
-        super().__init__([(name, [s.get(name) for s in facts["statistics"]]) for name in names])
+        rows = [{**s, "by": ", ".join(s["by"]) or None} for s in facts["statistics"]]
+        names = ("statistic", "column", "by", "at", "noise_sd", "sampling_se", "se", "cv", "quality")
+        super().__init__([(name, [s.get(name) for s in rows]) for name in names])
 
     def compare(self) -> Json:
         """The errors under other strategies: docs/accuracy.md."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import array
 import datetime
+import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,11 @@ def is_path(data: object) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
+def is_spark(data: object) -> bool:
+    """Told by the module of the type, so that nothing of Spark is imported."""
+    return type(data).__module__.startswith("pyspark.sql.") and type(data).__name__ == "DataFrame"
+
+
 def kind_of(data: object) -> str:
     return f"{type(data).__module__.split('.')[0]}.{type(data).__name__}"
 
@@ -33,6 +39,16 @@ def _names(data: Any) -> list[str] | None:
         if names is not None and not callable(names):
             return [n for n in names if isinstance(n, str)]
     return None
+
+
+def _length(data: Any) -> int | None:
+    """How many rows a dict of columns or a frame has; None: it does not say."""
+    if isinstance(data, Mapping):
+        lengths = {len(values) for values in data.values()}
+        return lengths.pop() if len(lengths) == 1 else None
+    if kind_of(data) == "polars.LazyFrame":
+        return int(data.select(importlib.import_module("polars").len()).collect().item())
+    return len(data) if _names(data) is not None and hasattr(data, "__len__") else None
 
 
 def _select(data: Any, columns: list[str]) -> Any:
@@ -116,6 +132,9 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
         raise InvalidDataError("data: a path is named in the plan, as its source; give rows here", code="source")
     if kind_of(data) == "svy.Sample":
         data = data.data
+    if not columns and (length := quiet(lambda: _length(data), "data: its rows cannot be counted")) is not None:
+        # A count reads no column, and a table needs one: bits that no plan reads stand for the rows.
+        return source_from(_tamis.source_columns, length, [("row", "b", None, bytes(length // 8 + 1), None)])
     if isinstance(data, Mapping):
         return _of_mapping(data, columns)
     if kind_of(data) == "polars.LazyFrame":

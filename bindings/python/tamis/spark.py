@@ -17,11 +17,6 @@ from .errors import EngineError, Interrupted, InvalidDataError
 from .rows import Rows, quiet, source_from
 
 
-def is_spark(data: object) -> bool:
-    """Told by the module of the type, so that nothing of Spark is imported."""
-    return type(data).__module__.startswith("pyspark.sql.") and type(data).__name__ == "DataFrame"
-
-
 def _check(data: Any, columns: list[str]) -> None:
     if quiet(lambda: bool(data.isStreaming), "data: Spark cannot describe it"):
         raise InvalidDataError("data: a stream of Spark has no fixed rows; store them in a table first", code="source")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from .amounts import Amount, Json, given, plain
 from .errors import InvalidPlanError
@@ -22,6 +22,20 @@ class Statistic:
     def to_dict(self) -> Json:
         """The keys of the statistic in a plan."""
         return dict(self.parts)
+
+
+class Keys(TypedDict, total=False):
+    """What every statistic takes."""
+
+    by: By | None
+    where: Condition | None
+    budget_share: Amount | None
+    confidence: Amount | None
+    deff: Amount | None
+    label: str | None
+    shrink: str | None
+    method: str | None
+    interval: str | None
 
 
 _KEYS = ("by", "where", "budget_share", "confidence", "deff", "label", "shrink", "method", "interval", "line", "at", "cuts")
@@ -44,7 +58,7 @@ def _made(kind: str, of: Any, *, by: By | None = None, where: Condition | None =
                               cuts=plain(cuts))})
 
 
-def count(**more: Any) -> Statistic:
+def count(**more: Unpack[Keys]) -> Statistic:
     """How many units.
 
     >>> count(by="region").to_dict()
@@ -53,42 +67,42 @@ def count(**more: Any) -> Statistic:
     return _statistic("count", "units", **more)
 
 
-def total(column: str | Condition, **more: Any) -> Statistic:
+def total(column: str | Condition, **more: Unpack[Keys]) -> Statistic:
     """The total of a number, or how many units fulfil a condition."""
     return _statistic("total", column, **more)
 
 
-def mean(column: str | Condition, **more: Any) -> Statistic:
+def mean(column: str | Condition, **more: Unpack[Keys]) -> Statistic:
     """The mean of a number, or the share of units that fulfil a condition."""
     return _statistic("mean", column, **more)
 
 
-def share(condition: Condition, **more: Any) -> Statistic:
+def share(condition: Condition, **more: Unpack[Keys]) -> Statistic:
     """The share of units that fulfil a condition, {"status": "employed"}."""
     return _statistic("share", condition, **more)
 
 
-def ratio(of: str | Condition, to: str | Condition, **more: Any) -> Statistic:
+def ratio(of: str | Condition, to: str | Condition, **more: Unpack[Keys]) -> Statistic:
     """The ratio of two totals."""
     return _statistic("ratio", {"of": of, "to": to}, **more)
 
 
-def table(columns: By, **more: Any) -> Statistic:
+def table(columns: By, **more: Unpack[Keys]) -> Statistic:
     """How many units in each combination of categories."""
     return _statistic("table", columns, **more)
 
 
-def histogram(column: str, cuts: Sequence[Amount], **more: Any) -> Statistic:
+def histogram(column: str, cuts: Sequence[Amount], **more: Unpack[Keys]) -> Statistic:
     """How many units in each bin of a number."""
     return _statistic("histogram", column, cuts=cuts, **more)
 
 
-def variance(column: str | Condition, **more: Any) -> Statistic:
+def variance(column: str | Condition, **more: Unpack[Keys]) -> Statistic:
     """The variance of a number in the population."""
     return _statistic("variance", column, **more)
 
 
-def quantile(column: str, at: Sequence[Amount], **more: Any) -> Statistic:
+def quantile(column: str, at: Sequence[Amount], **more: Unpack[Keys]) -> Statistic:
     """Quantiles of a number.
 
     >>> quantile("income", ["0.25", "0.75"]).to_dict()
@@ -97,32 +111,32 @@ def quantile(column: str, at: Sequence[Amount], **more: Any) -> Statistic:
     return _statistic("quantile", column, at=at, **more)
 
 
-def median(column: str, **more: Any) -> Statistic:
+def median(column: str, **more: Unpack[Keys]) -> Statistic:
     """The median of a number."""
     return _statistic("median", column, **more)
 
 
-def iqr(column: str, **more: Any) -> Statistic:
+def iqr(column: str, **more: Unpack[Keys]) -> Statistic:
     """The interquartile range."""
     return _statistic("iqr", column, **more)
 
 
-def share_below(column: str, line: Amount, **more: Any) -> Statistic:
+def share_below(column: str, line: Amount, **more: Unpack[Keys]) -> Statistic:
     """The share of units below a public line."""
     return _statistic("share_below", column, line=line, **more)
 
 
-def poverty(column: str, *, line: Amount | None = None, **more: Any) -> Statistic:
+def poverty(column: str, *, line: Amount | None = None, **more: Unpack[Keys]) -> Statistic:
     """The at-risk-of-poverty rate: the share of units below a part of the median, 0.6 unless `line` says otherwise."""
     return _statistic("poverty", column, line=line, **more)
 
 
-def gini(column: str, **more: Any) -> Statistic:
+def gini(column: str, **more: Unpack[Keys]) -> Statistic:
     """The Gini index."""
     return _statistic("gini", column, **more)
 
 
-def s80s20(column: str, **more: Any) -> Statistic:
+def s80s20(column: str, **more: Unpack[Keys]) -> Statistic:
     """The total of the upper fifth divided by that of the lower fifth."""
     return _statistic("s80s20", column, **more)
 
@@ -136,7 +150,7 @@ def _compared(statistic: Statistic) -> Json:
 
 
 def difference(of: Statistic, *, between: Mapping[str, Sequence[str]] | None = None, minus: Statistic | None = None,
-               **more: Any) -> Statistic:
+               **more: Unpack[Keys]) -> Statistic:
     """The difference of a statistic between two groups, the first minus the second, or of two statistics of the same rows.
 
     >>> difference(mean("income"), between={"sex": ["m", "f"]}, by="region").to_dict()
@@ -148,12 +162,12 @@ def difference(of: Statistic, *, between: Mapping[str, Sequence[str]] | None = N
                                      **given(minus=None if minus is None else _compared(minus))}, **more)
 
 
-def quotient(of: Statistic, *, between: Mapping[str, Sequence[str]], **more: Any) -> Statistic:
+def quotient(of: Statistic, *, between: Mapping[str, Sequence[str]], **more: Unpack[Keys]) -> Statistic:
     """A statistic of one group divided by that of another."""
     return _statistic("quotient", {**_compared(of), "between": plain(between)}, **more)
 
 
-def contrast(of: Statistic, *, over: By, weights: Sequence[Amount], **more: Any) -> Statistic:
+def contrast(of: Statistic, *, over: By, weights: Sequence[Amount], **more: Unpack[Keys]) -> Statistic:
     """The sum over the groups of `over` of weight times the statistic.
 
     >>> contrast(mean("income"), over={"age": [30, 50]}, weights=[-1, 2, -1]).to_dict()

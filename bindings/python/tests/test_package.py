@@ -99,7 +99,7 @@ class Builders(unittest.TestCase):
                   tamis.poverty("x"), tamis.gini("x"), tamis.iqr("x"), tamis.s80s20("x"), tamis.variance("x"),
                   tamis.difference(tamis.mean("x"), between={"a": ["b", "c"]}), tamis.quotient(tamis.count(), between={"a": ["b", "c"]}),
                   tamis.contrast(tamis.ratio("x", "y"), over="a", weights=[1, -1]),
-                  tamis.difference(tamis.share({"a": "b"}), minus=tamis.total("x")),
+                  tamis.difference(tamis.share({"a": "b"}), minus=tamis.mean("x")),
                   tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
                               method="tree", interval="i", line=1)]
 
@@ -154,6 +154,10 @@ class Builders(unittest.TestCase):
         for path, keys in wanted.items():
             self.assertEqual(built[path], keys, path)
 
+    def test_keys_of_statistics_have_types(self):
+        from tamis.statistics import _KEYS, Keys
+        self.assertEqual([*Keys.__annotations__, "line", "at", "cuts"], list(_KEYS))
+
     def test_the_schema_is_in_the_package(self):
         inside = pathlib.Path(tamis.__file__).parent / "plan.schema.json"
         self.assertEqual(inside.read_bytes(), (TOP / "share" / "plan.schema.json").read_bytes())
@@ -194,6 +198,18 @@ class Plans(InFolder):
         pathlib.Path("plan.yaml").write_text(plan.to_yaml())
         self.assertEqual(tamis.Plan.read("plan.yaml"), plan)
 
+    def test_entries_are_named_after_the_survey(self):
+        for name, shown in (("people", "plan of people"), ("a/b", "plan of a_b"), ("\u00e9" * 250, "plan of " + "\u00e9" * 200)):
+            self.survey(name=name).total("income", epsilon=1)
+            self.assertEqual(tamis.Ledger("a.ledger").entries().to_dicts()[-1]["release"], shown)
+        plan = self.survey(name="parsed").plan(tamis.total("income"), epsilon=1)
+        tamis.Plan.parse(plan.to_yaml()).release(DATA)
+        tamis.Plan.parse(plan.to_yaml(), name="june.yaml").release(DATA, again=True)
+        self.assertEqual([e["release"] for e in tamis.Ledger("a.ledger").entries().to_dicts()[-2:]], ["plan of parsed", "june.yaml"])
+        with self.assertRaises(tamis.InvalidPlanError) as caught:
+            self.survey(name="people 2").plan(tamis.total("wealth"), epsilon=1)
+        self.assertTrue(str(caught.exception).startswith("statistics"), caught.exception)
+
     def test_errors_have_keys(self):
         with self.assertRaises(tamis.InvalidPlanError) as caught:
             tamis.Plan("people", statistics=[{"total": "wealth"}], epsilon=1, **{**TERMS, "design": {"srs": {"population": 0}}})
@@ -228,6 +244,18 @@ class FirstDay(InFolder):
         self.assertNotIn("--all", repr(s.check(*BLOCK, epsilon=1)))
         with self.assertRaisesRegex(tamis.InvalidError, "without a topic, all are listed"):
             tamis.explain("epsilon")
+
+    def test_rows_of_the_caller_are_asked_for(self):
+        plan = self.survey().plan(*BLOCK, epsilon=1)
+        for verb in (plan.release, plan.estimate):
+            with self.assertRaises(tamis.InvalidDataError) as caught:
+                verb()
+            self.assertIn("its rows come with the call; give them as data", str(caught.exception))
+        self.assertEqual(plan.estimate(DATA).facts["columns"]["income"], {"missing": 0, "outside_bounds": 0})
+
+    def test_previews_are_tables(self):
+        preview = self.survey().check(tamis.mean("income", by="region"), tamis.quantile("income", ["0.5"]), epsilon=1)
+        self.assertEqual([(r["statistic"], r["by"], r["at"]) for r in preview], [("mean", "region", None), ("quantile", None, 0.5)])
 
     @needs("pandas", "pyarrow")
     def test_init_leaves_out_what_pandas_cannot_export(self):
@@ -350,6 +378,26 @@ class Releases(InFolder):
         self.assertEqual(ledger.left("people")["epsilon"].lower, 9)
         with self.assertRaises(tamis.RefusedError):
             ledger.void(2, reason="it was published")
+
+    def test_a_count_reads_no_column(self):
+        frames = {"dict": DATA}
+        if PEERS["polars"]:
+            import polars
+            frames |= {"polars": polars.DataFrame(DATA), "lazy": polars.LazyFrame(DATA)}
+        if PEERS["pandas"]:
+            import pandas
+            frames["pandas"] = pandas.DataFrame({"x": [[1], "a"] * (ROWS // 2)})
+        if PEERS["pyarrow"]:
+            import pyarrow
+            frames |= {"pyarrow": pyarrow.table(DATA), "batch": pyarrow.record_batch(DATA), "reader": pyarrow.table(DATA).to_reader()}
+        for name, data in frames.items():
+            with self.subTest(name):
+                s = tamis.Survey(name, data, ledger="c.ledger", budget=200, **{**TERMS, "design": tamis.bernoulli("0.1")})
+                self.assertEqual(s.plan(tamis.count(), epsilon=200).columns_read, [])
+                found = s.count(epsilon=200)[0].estimate  # noise of 10 or more has a probability below e^-199
+                self.assertAlmostEqual(found, 10 * ROWS, delta=9)
+        with self.assertRaises(tamis.InvalidDataError):
+            self.survey({}).count(epsilon=1)
 
     def test_versions_of_rows(self):
         s = self.survey()
@@ -752,8 +800,18 @@ class Others(InFolder):
             self.survey().release(*BLOCK, epsilon=1, progress=3)
         self.assertEqual(len(self.survey().release(*BLOCK, epsilon=1, progress=True)), 3)
 
+    def test_log(self):
+        s = self.survey()
+        with self.assertLogs("tamis", "DEBUG") as told:
+            s.estimate(*BLOCK)
+            with self.assertRaises(tamis.BudgetError):
+                s.release(*BLOCK, epsilon=9)
+        self.assertRegex("\n".join(told.output), r"^DEBUG:tamis:estimate of people begins\nDEBUG:tamis:estimate of people: \d\.\d+ s\n"
+                         r"DEBUG:tamis:release of people begins\nDEBUG:tamis:release of people: BudgetError after \d\.\d+ s$")
+
     def test_import_is_light(self):
-        code = "import sys, tamis; print([m for m in ('numpy', 'pandas', 'polars', 'pyarrow', 'matplotlib') if m in sys.modules])"
+        code = ("import sys, tamis; print([m for m in ('numpy', 'pandas', 'polars', 'pyarrow', 'matplotlib', 'tqdm', 'logging', 'secrets', "
+                "'tamis.spark', 'tamis.svy') if m in sys.modules])")
         self.assertEqual(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip(), "[]")
 
 

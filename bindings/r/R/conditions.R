@@ -13,6 +13,8 @@ fail <- function(message, class = "tamis_invalid", code = "invalid") {
 for_r <- function(message) {
   message <- gsub("repeat = TAMIS_REPEAT_PAID", "again = TRUE", message, fixed = TRUE)
   message <- gsub("repeat = TAMIS_REPEAT_KEPT", "same_rows = TRUE", message, fixed = TRUE)
+  message <- sub("its rows are those of a program, which gives them with the call; the command has none",
+                 "its rows come with the call; give them as data =", message, fixed = TRUE)
   message <- sub("tamis ledger void .* --reason TEXT", "tamis_void()", message)
   sub("tamis ledger raise .* --reason TEXT", "tamis_raise_budget()", message)
 }
@@ -28,7 +30,7 @@ or_na <- function(x) if (is.null(x)) NA else x
 
 # Where an error is in a file; a plan that R made has no places.
 place_of <- function(e) {
-  if (is.null(e$file) || e$file == "plan") return("")
+  if (is.null(e$file) || (grepl("^plan of [^/]*$", e$file) && !grepl("\\.(ya?ml|json)$", e$file))) return("")
   place <- if (is.null(e$line)) "" else if (is.null(e$column)) paste0(": line ", e$line) else paste0(":", e$line, ":", e$column)
   paste0(e$file, place, ": ")
 }

@@ -3,14 +3,16 @@
 tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight = NULL, max_unit_weight = NULL, method = NULL,
                          variance = NULL, smallest = NULL, largest = NULL, weights_are = NULL, calibrate = NULL, id = NULL, rows_per_unit = NULL,
                          protect = NULL, given = NULL, secret_sample = NULL, data_name = NULL, frame = NULL, data = NULL,
-                         title = NULL, wave = NULL, postprocess = NULL, design_variables = NULL, typical = NULL) {
+                         title = NULL, wave = NULL, postprocess = NULL, design_variables = NULL, typical = NULL, weight_step = NULL,
+                         regularise = NULL) {
   name <- one_text(name, "name")
   ledger <- one_text(ledger, "ledger")
   id <- column_name(id, "id")
   terms <- given(max_weight = max_weight, method = method, variance = variance, smallest = smallest, largest = largest,
                  weights_are = weights_are, frame = frame, id = id, typical = typical)
   mapped <- if (is.list(design) && !is.object(design)) plain_design(design, data, terms) else map_design(design, data, terms)
-  mapped$design$max_unit_weight <- plan_value(max_unit_weight, "max_unit_weight")
+  beside <- given(max_unit_weight = max_unit_weight, weight_step = weight_step, regularise = regularise)
+  mapped$design[names(beside)] <- plan_value(beside, "design")
   plan <- given(tamis = 1, survey = name, title = plan_value(title, "title"), wave = plan_value(wave, "wave"),
                 source = list(caller = if (is.null(data_name)) name else one_text(data_name, "data_name")),
                 design = mapped$design,
@@ -68,9 +70,12 @@ tamis_plan <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL) {
   keys$privacy <- c(keys$privacy, given(epsilon = plan_value(epsilon, "epsilon"), delta = plan_value(delta, "delta"),
                                         rho = plan_value(rho, "rho")))
   keys$statistics <- block_of(...)
-  structure(class = "tamis_plan", list(name = "plan", text = to_json(keys), keys = keys, data = survey$data,
+  structure(class = "tamis_plan", list(name = name_in_memory(survey$name), text = to_json(keys), keys = keys, data = survey$data,
                                        ledger = survey$ledger))
 }
+
+# What the ledger calls a release of a plan that is in no file; not a path, since files would be relative to it.
+name_in_memory <- function(survey) paste0("plan of ", gsub("[/[:cntrl:]]", "_", substr(survey, 1, 200)))
 
 tamis_read_plan <- function(path) {
   path <- absolute(one_text(path, "path"))

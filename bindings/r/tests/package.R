@@ -81,7 +81,17 @@ test("every key of the schema has an argument", {
     plan <- setdiff(c(names(schema$properties), names(schema$properties$privacy$properties)),
                     c("tamis", "survey", "privacy", "source", "statistics", "epsilon", "delta", "rho"))
     expect(all(plan %in% arguments), setdiff(plan, arguments))
+    # A design object has a column of weights of its own, and cannot know who did not respond; a list has both.
+    design <- names(schema$properties$design$properties)
+    beside <- setdiff(design, c(names(schema$definitions), "stratified", "weight", "nonresponse"))
+    expect("max_weight" %in% beside && all(beside %in% arguments), setdiff(beside, arguments))
   }
+})
+test("what stands beside a design", {
+  s <- tamis_survey(list(weights = list(population = 400), weight = "w"), "s", "person", known, "l", 4, max_weight = 20,
+                    max_unit_weight = 30, weight_step = "1/8", regularise = 0.5, data = cbind(people, w = 10))
+  expect(tamis:::to_json(s$plan$design) == paste0('{"weights": {"population": "400"}, "weight": "w", "max_weight": "20", ',
+                                                  '"max_unit_weight": "30", "weight_step": "1/8", "regularise": "0.5"}'))
 })
 test("a factor's levels are never taken as declared values", {
   invalid(survey_of(columns = list(income = c(0, 10), region = factor(c("north", "south")))), "a factor")
@@ -187,6 +197,11 @@ test("a plan file with a source of its own", {
   invalid(tamis_release(from_file, engine = "abacus"), "abacus")
   invalid(tamis_release(tamis_plan(s, block, epsilon = 1), data = 1:3), "data: expected a data frame")
 })
+test("rows of the caller are asked for", {
+  tamis_write_plan(tamis_plan(survey_of(), block, epsilon = 1), "caller.yaml")
+  invalid(tamis_release(tamis_read_plan("caller.yaml")), "its rows come with the call; give them as data =")
+  expect(nrow(tamis_estimate(tamis_read_plan("caller.yaml"), data = people)) == 3)
+})
 test("previews", {
   s <- survey_of()
   p <- tamis_check(s, block, epsilon = 1)
@@ -204,6 +219,10 @@ test("ledgers", {
   book <- tamis_ledger(s)
   expect(book$accounts$left_epsilon == 3 && book$entries$epsilon == 1 && book$entries$state == "released")
   expect(any(grepl("spent +epsilon 1", capture.output(print(book)))))
+  expect(book$entries$release == "plan of people")
+  other <- survey_of(name = "a/b")
+  quiet(tamis_release(other, block, epsilon = 1))
+  expect(tamis_ledger(other)$entries$release == "plan of a_b")
   tamis_raise_budget(s, s, epsilon = 6, reason = "approved")
   expect(tamis_left("people", s)$epsilon[["lower"]] == 5)
   signals(tamis_raise_budget(s, s, epsilon = 5, reason = "less"), "tamis_error")
@@ -373,6 +392,7 @@ test("wrong arguments", {
   signals(tamis_release(s, block, epsilon = 9), "tamis_budget", "would exceed the budget")
   problems <- invalid(tamis_release(s, stat_total(~a), stat_total(~b), epsilon = 1), "is not declared")
   expect(nrow(problems$errors) == 2 && all(grepl("statistics", problems$errors$key)) && problems$code == "plan")
+  expect(startsWith(conditionMessage(problems), "statistics"))
 })
 
 # ---- interrupts, callbacks, forks

@@ -2,6 +2,7 @@
  * other curves and from the names that stand already. A handful of curves makes this cheap enough to be thorough.     */
 #include <math.h>
 
+#include "base/hypotenuse.h"
 #include "base/memory.h"
 #include "base/plot/plot.h"
 
@@ -47,7 +48,8 @@ static tamis_status make_dots(dots *d, const tmi_plot_trace *trace, double width
             }
         }
         dot last = d->count > 0 ? d->list[d->count - 1] : (dot){-1, -1};
-        bool new = trace->points[i].pen_up || i + 1 == trace->count || hypot(to.x - last.x, to.y - last.y) >= SPACING / 2;
+        bool new = trace->points[i].pen_up || i + 1 == trace->count ||
+                   tmi_hypotenuse(to.x - last.x, to.y - last.y) >= SPACING / 2;
         if (new) d->list[d->count++] = to;
     }
     return TAMIS_OK;
@@ -59,7 +61,7 @@ static double distance(const dots *d, box b)
     for (size_t i = 0; i < d->count; i++) {
         double dx = fmax(0, fmax(b.left - d->list[i].x, d->list[i].x - b.right));
         double dy = fmax(0, fmax(b.top - d->list[i].y, d->list[i].y - b.bottom));
-        least = fmin(least, hypot(dx, dy));
+        least = fmin(least, tmi_hypotenuse(dx, dy));
     }
     return least;
 }

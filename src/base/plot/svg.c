@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hypotenuse.h"
 #include "base/plot/plot.h"
 #include "base/table.h"
 
@@ -195,7 +196,7 @@ static void put_curve(tmi_text *text, const tmi_plot_drawing *d, size_t i, const
         const tmi_plot_point *p = &trace->points[k];
         double x = x_of(f, p->x), y = y_of(f, p->y);
         bool line_ends = k + 1 == trace->count || p[1].pen_up;
-        if (!p->pen_up && !line_ends && hypot(x - last_x, y - last_y) < 0.5) continue; /* nobody would see it */
+        if (!p->pen_up && !line_ends && tmi_hypotenuse(x - last_x, y - last_y) < 0.5) continue; /* nobody would see it */
         put_pair(text, p->pen_up ? "M" : "L", x, " ", y, "");
         last_x = x, last_y = y;
     }

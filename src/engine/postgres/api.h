@@ -12,9 +12,9 @@
 /* clang-format off */
 #define TMI_PQ_FUNCTIONS(X) \
     X(cancel) X(clear) X(connectionNeedsPassword) X(connectionUsedPassword) X(connectPoll) X(connectStartParams) \
-    X(consumeInput) X(exec) X(execParams) X(finish) X(fname) X(freeCancel) X(ftype) X(getCancel) X(getisnull) \
-    X(getlength) X(getResult) X(getvalue) X(isBusy) X(libVersion) X(nfields) X(ntuples) X(parameterStatus) X(ping) \
-    X(resultErrorField) X(resultStatus) X(sendQueryParams) X(serverVersion) X(setNoticeReceiver) \
+    X(consumeInput) X(finish) X(fname) X(freeCancel) X(ftype) X(getCancel) X(getisnull) \
+    X(getlength) X(getResult) X(getvalue) X(isBusy) X(libVersion) X(nfields) X(ntuples) X(parameterStatus) X(pingParams) \
+    X(resultErrorField) X(resultStatus) X(sendQuery) X(sendQueryParams) X(serverVersion) X(setNoticeReceiver) \
     X(setSingleRowMode) X(socket) X(status)
 /* clang-format on */
 

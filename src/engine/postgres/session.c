@@ -12,6 +12,7 @@
 
 #define WAIT 100 /* milliseconds between two checks whether the caller wants to stop */
 #define CONNECT_SECONDS 60
+#define PING_SECONDS "10"    /* libpq waits for ever otherwise */
 #define LEAST_VERSION 120000 /* 12: WITH is merged into the query */
 
 void tmi_postgres_part_name(char name[TMI_POSTGRES_PART], size_t p)
@@ -114,8 +115,13 @@ static tamis_status tell_refusal(const tmi_postgres_part *part, size_t p, tamis_
     if (tmi_pq()->connectionNeedsPassword(part->connection))
         reason = "the server asks for a password (set PGPASSWORD, or use ~/.pgpass or a service file)";
     else if (tmi_pq()->connectionUsedPassword(part->connection)) reason = "the server rejected the user or the password";
-    else if (tmi_pq()->ping(part->text) == PQPING_OK) reason = "the server is running, but rejected the database or the user";
-    else if (tmi_pq()->ping(part->text) == PQPING_NO_ATTEMPT) reason = "not a valid connection string, or its service is unknown";
+    else {
+        const char *const keywords[] = {"connect_timeout", "dbname", NULL}; /* what the text says of it counts */
+        const char *const values[] = {PING_SECONDS, part->text, NULL};
+        const PGPing answer = tmi_pq()->pingParams(keywords, values, 1);
+        if (answer == PQPING_OK) reason = "the server is running, but rejected the database or the user";
+        else if (answer == PQPING_NO_ATTEMPT) reason = "not a valid connection string, or its service is unknown";
+    }
     return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s", p + 1, reason);
 }
 
@@ -141,9 +147,33 @@ static tamis_status connect_part(tmi_postgres_part *part, size_t p, const tamis_
     return TAMIS_OK;
 }
 
+/* The last result of what was sent. NULL if the connection is lost, or the caller wants to stop; and, until the session is open,
+ * if the server is silent for longer than it may be. */
+static PGresult *wait_for_result(const tmi_postgres *session, size_t p)
+{
+    PGconn *connection = session->parts[p].connection;
+    const double start = seconds();
+    PGresult *last = NULL;
+    for (;;) {
+        while (tmi_pq()->isBusy(connection)) {
+            struct pollfd socket = {.fd = tmi_pq()->socket(connection), .events = POLLIN};
+            const bool came = poll(&socket, 1, WAIT) > 0;
+            if ((came && !tmi_pq()->consumeInput(connection)) || tmi_stopped(session->watch, -1, 0) ||
+                (!session->is_open && seconds() - start > CONNECT_SECONDS)) {
+                tmi_pq()->clear(last);
+                return NULL;
+            }
+        }
+        PGresult *next = tmi_pq()->getResult(connection);
+        if (!next) return last;
+        tmi_pq()->clear(last);
+        last = next;
+    }
+}
+
 tamis_status tmi_postgres_run(const tmi_postgres *session, size_t p, const char *sql, tamis_error *err)
 {
-    PGresult *result = tmi_pq()->exec(session->parts[p].connection, sql);
+    PGresult *result = tmi_pq()->sendQuery(session->parts[p].connection, sql) ? wait_for_result(session, p) : NULL;
     const bool done = tmi_pq()->resultStatus(result) == PGRES_COMMAND_OK;
     tamis_status status = done ? TAMIS_OK : tmi_postgres_trouble(session, p, result, err);
     tmi_pq()->clear(result);
@@ -184,7 +214,8 @@ done:
 
 PGresult *tmi_postgres_query(const tmi_postgres *session, size_t p, const char *sql)
 {
-    return tmi_pq()->execParams(session->parts[p].connection, sql, 0, NULL, NULL, NULL, NULL, 0);
+    const bool sent = tmi_pq()->sendQueryParams(session->parts[p].connection, sql, 0, NULL, NULL, NULL, NULL, 0);
+    return sent ? wait_for_result(session, p) : NULL;
 }
 
 /* "name", or "schema.name". Afterwards functions and operators are looked up only in the system's own schema. */
@@ -239,6 +270,7 @@ tamis_status tmi_postgres_open(tmi_postgres *session, const tamis_watch *watch, 
 {
     tamis_status status = TAMIS_OK;
     if (session->is_open) return TAMIS_OK;
+    session->watch = watch;
     for (size_t p = 0; p < session->count; p++) {
         TMI_TRY(connect_part(&session->parts[p], p, watch, err));
         TMI_TRY(prepare(session, p, err));
@@ -246,6 +278,8 @@ tamis_status tmi_postgres_open(tmi_postgres *session, const tamis_watch *watch, 
     }
     session->is_open = true;
 done:
+    session->watch = NULL;
+    if (status == TAMIS_SYSTEM && tmi_stopped(watch, -1, 0)) status = tmi_fail_cancelled(err);
     if (status != TAMIS_OK) tmi_postgres_close(session);
     return status;
 }

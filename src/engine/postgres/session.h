@@ -22,9 +22,10 @@ typedef struct tmi_postgres {
     char *table; /* as it was given */
     unsigned threads;
     bool is_open;
-    int64_t rows;    /* of all parts, as they were counted in the state that the session sees; 0: they were not */
-    char *unit;      /* the column whose units were counted with them; NULL: none */
-    int64_t largest; /* rows of the largest of these units: secret, and nothing asks for it before the charge */
+    const tamis_watch *watch; /* while it is being opened */
+    int64_t rows;             /* of all parts, as they were counted in the state that the session sees; 0: they were not */
+    char *unit;               /* the column whose units were counted with them; NULL: none */
+    int64_t largest;          /* rows of the largest of these units: secret, and nothing asks for it before the charge */
 } tmi_postgres;
 
 /* "PostgreSQL, connection 1": part p in messages. */

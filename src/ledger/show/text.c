@@ -10,20 +10,45 @@
 #include "num/bound.h"
 #include "num/number.h"
 
-static void write_line(tmi_text *text, const char *name, const char *words)
+/* Labels share the left margin; one that is longer than the widest has its words behind it. */
+enum { NARROWEST_LABEL = 15, WIDEST_LABEL = 40 };
+
+/* "sampled household", the longest label. */
+static void put_sampled(tmi_text *text, const tmi_shown_account *x)
 {
-    tmi_text_format(text, "  %-15s %s\n", name, words);
+    tmi_text_put(text, "sampled ");
+    tmi_text_shown(text, x->unit);
 }
 
-/* "sampled household" */
-static void write_sample(tmi_text *text, const tmi_shown_account *x)
+/* The columns of the labels of an account. */
+static int label_width(tmi_text *text, const tmi_shown_account *x)
 {
     tmi_text name;
     tmi_text_init(&name);
-    tmi_text_put(&name, "sampled ");
-    tmi_text_shown(&name, x->unit);
+    put_sampled(&name, x);
+    const size_t columns = name.failed ? 0 : tmi_text_columns(name.bytes);
     if (name.failed) text->failed = true;
-    else write_line(text, name.bytes, x->sample.words);
+    tmi_text_clear(&name);
+    return columns > WIDEST_LABEL || columns < NARROWEST_LABEL ? NARROWEST_LABEL : (int)columns;
+}
+
+static void write_line(tmi_text *text, int width, const char *name, const char *words)
+{
+    tmi_text_format(text, "  %-*s %s\n", width, name, words);
+}
+
+/* As write_line, for a label that need not be ASCII. */
+static void write_sample(tmi_text *text, int width, const tmi_shown_account *x)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    put_sampled(&name, x);
+    if (name.failed) {
+        text->failed = true;
+    } else {
+        const int columns = (int)tmi_text_columns(name.bytes);
+        tmi_text_format(text, "  %s%*s %s\n", name.bytes, columns < width ? width - columns : 0, "", x->sample.words);
+    }
     tmi_text_clear(&name);
 }
 
@@ -88,11 +113,11 @@ static void write_remarks(tmi_text *text, const tamis_ledger *ledger, size_t pla
 }
 
 /* The worst case, and then each stratum. */
-static void write_outsider(tmi_text *text, const tmi_shown_account *x)
+static void write_outsider(tmi_text *text, int width, const tmi_shown_account *x)
 {
     const tamis_amplified *o = &x->outsider.amplified;
     tamis_spending loss;
-    write_line(text, "outsider", say_loss(&loss, o->eps, o->delta));
+    write_line(text, width, "outsider", say_loss(&loss, o->eps, o->delta));
     for (size_t i = 0; o->count > 1 && i < o->count; i++) {
         const tamis_amplified_part *p = &o->parts[i];
         const char *name = tmi_shown_stratum(x, p->stratum);
@@ -105,23 +130,24 @@ static void write_outsider(tmi_text *text, const tmi_shown_account *x)
 }
 
 /* A line that may be too long for one; it is cleared. */
-static void write_long(tmi_text *text, const char *name, tmi_text *line)
+static void write_long(tmi_text *text, int width, const char *name, tmi_text *line)
 {
-    char first[32];
-    snprintf(first, sizeof first, "  %-16s", name);
-    tmi_text_wrap_taken(text, first, "                  ", line);
+    char first[WIDEST_LABEL + 8], rest[WIDEST_LABEL + 8];
+    snprintf(first, sizeof first, "  %-*s ", width, name);
+    snprintf(rest, sizeof rest, "  %-*s ", width, "");
+    tmi_text_wrap_taken(text, first, rest, line);
 }
 
 /* Why there is a second account over the same source. */
-static void write_reason(tmi_text *text, const char *reason)
+static void write_reason(tmi_text *text, int width, const char *reason)
 {
     tmi_text shown;
     tmi_text_init(&shown);
     tmi_text_shown(&shown, reason);
-    write_long(text, "new account", &shown);
+    write_long(text, width, "new account", &shown);
 }
 
-static void write_raise(tmi_text *text, const tmi_raise *raise)
+static void write_raise(tmi_text *text, int width, const tmi_raise *raise)
 {
     tmi_text line;
     tmi_text_init(&line);
@@ -131,7 +157,7 @@ static void write_raise(tmi_text *text, const tmi_raise *raise)
     tmi_coin_words(&line, &raise->to, false);
     tmi_text_format(&line, " on %s (entry %" PRId64 "): ", raise->time, raise->number);
     tmi_text_shown(&line, raise->reason);
-    write_long(text, "raised", &line);
+    write_long(text, width, "raised", &line);
 }
 
 /* Of each rotation group, of which the lines above are the worst. */
@@ -152,23 +178,24 @@ done:
 
 tamis_status tmi_show_account(tmi_text *text, const tamis_ledger *ledger, const tmi_shown_account *x, tamis_error *err)
 {
+    const int width = label_width(text, x);
     tamis_status status;
     tmi_text_shown(text, x->a->survey);
     tmi_text_put(text, "\n");
-    if (x->a->new_account) write_reason(text, x->a->new_account);
-    write_line(text, "budget", x->budget.words);
-    write_line(text, "spent", x->spent.words);
-    write_line(text, "left", x->left.words);
-    for (size_t i = 0; i < x->a->raise_count; i++) write_raise(text, &x->a->raises[i]);
+    if (x->a->new_account) write_reason(text, width, x->a->new_account);
+    write_line(text, width, "budget", x->budget.words);
+    write_line(text, width, "spent", x->spent.words);
+    write_line(text, width, "left", x->left.words);
+    for (size_t i = 0; i < x->a->raise_count; i++) write_raise(text, width, &x->a->raises[i]);
     TMI_TRY(write_groups(text, x, err));
-    write_sample(text, x);
+    write_sample(text, width, x);
     if (x->outsider.proved) {
-        write_outsider(text, x);
+        write_outsider(text, width, x);
     } else {
         tmi_text reason;
         tmi_text_init(&reason);
         tmi_text_format(&reason, "no number: %s", x->outsider.reason ? x->outsider.reason : "the ledger names no design");
-        tmi_text_wrap_taken(text, "  outsider        ", "                  ", &reason);
+        write_long(text, width, "outsider", &reason);
     }
     tmi_text_put(text, "\n");
     write_entries(text, ledger, x);

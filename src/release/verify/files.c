@@ -29,6 +29,11 @@ tamis_status tmi_read_beside(char **bytes, size_t *length, tmi_verification *v, 
     tmi_text_format(&t, "%s%s", v->folder, name);
     TMI_TRY(tmi_text_take(&path, &t, err));
     if (access(path, F_OK) != 0) goto done;
+    if (!tmi_is_within(&v->places, path)) {
+        tmi_check_note(&v->check, name, "leads out of the folder that files may be in here");
+        status = v->check.status;
+        goto done;
+    }
     status = tmi_read_certificate(bytes, length, path, &reason);
     if (status != TAMIS_OK) {
         tmi_free(*bytes);

@@ -2,6 +2,7 @@
  * these are at hand. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -47,24 +48,42 @@ done:
 
 /* ---- files ---- */
 
+static const char no_file[] = "is no regular file, or outside of the folder that files may be in here";
+
+bool tmi_may_open(const tmi_verification *v, const char *path)
+{
+    struct stat there;
+    return tmi_is_within(&v->places, path) && stat(path, &there) == 0 && S_ISREG(there.st_mode);
+}
+
 /* The path of a file that the plan names: `given`, or of that name beside the certificate or in the folder above; NULL if there
- * is none. *compared: whether another file would be a problem. In the folder above it may be that of another release. */
-static tamis_status find_file(char **found, bool *compared, const tmi_verification *v, const char *name, const char *given,
-                              tamis_error *err)
+ * is none that may be opened. *compared: whether another file would be a problem. In the folder above it may be that of another
+ * release. What is beside the certificate and may not be opened is a problem, noted for `field`. */
+static tamis_status find_file(char **found, bool *compared, tmi_verification *v, const char *field, const char *name,
+                              const char *given, tamis_error *err)
 {
     static const char *const above[] = {"", "../"};
     *found = NULL;
+    *compared = false;
     for (size_t where = 0; where < 2; where++) {
         tmi_text t;
         tmi_text_init(&t);
         if (given) tmi_text_put(&t, given);
         else tmi_text_format(&t, "%s%s%s", v->folder, above[where], tmi_last_name(name));
         tamis_status status = tmi_text_take(found, &t, err);
+        if (status != TAMIS_OK) return status;
         *compared = given || where == 0;
-        if (status != TAMIS_OK || given || access(*found, F_OK) == 0) return status;
+        if (given && access(given, F_OK) != 0) return TAMIS_OK; /* who opens it says why it cannot be */
+        if (tmi_may_open(v, *found)) return TAMIS_OK;
+        if (given) status = tmi_fail_file(err, TAMIS_INVALID, given, 0, "%s", no_file);
+        struct stat there;
+        const bool wrong = !given && where == 0 && lstat(*found, &there) == 0;
         tmi_free(*found);
         *found = NULL;
+        if (wrong) tmi_check_note(&v->check, field, no_file);
+        if (given || wrong) return given ? status : v->check.status;
     }
+    *compared = false;
     return TAMIS_OK;
 }
 
@@ -81,7 +100,8 @@ tamis_status tmi_verify_frame(tmi_verification *v, const char *given, tamis_erro
         return v->check.status;
     }
     if (!v->has_frame) return TAMIS_OK;
-    TMI_TRY(find_file(&found, &compared, v, s->plan->design.frame, given, err));
+    TMI_TRY(find_file(&found, &compared, v, "frame", s->plan->design.frame, given, err));
+    if (!found && compared) v->frame = TMI_DIFFERS;
     if (!found) goto done;
     TMI_TRY(tmi_sha256_file(hash, found, err));
     if (strcmp(hash, tmi_frame_of(s)->hash) == 0) TMI_TRY(compare_facts(v, found, err));
@@ -127,7 +147,8 @@ tamis_status tmi_verify_psus(tmi_verification *v, tamis_error *err)
     v->has_psus = s->plan && tmi_psus_of(s);
     v->psus = TMI_MISSING;
     if (!v->has_psus) return TAMIS_OK;
-    TMI_TRY(find_file(&found, &compared, v, s->plan->design.psus, NULL, err));
+    TMI_TRY(find_file(&found, &compared, v, "psus", s->plan->design.psus, NULL, err));
+    if (!found && compared) v->psus = TMI_DIFFERS;
     if (!found) goto done;
     TMI_TRY(tmi_sha256_file(hash, found, err));
     if (strcmp(hash, tmi_psus_of(s)->hash) == 0) TMI_TRY(compare_clusters(v, found, err));

@@ -173,12 +173,24 @@ static tamis_status read_engine(tmi_verification *v, tamis_error *err)
     return tmi_value_copy(&v->certificate.engine, told, err);
 }
 
+/* A certificate has the values and totals themselves. One that names a file instead was made up, and would have it opened. */
+static bool names_a_file(const tmi_value *plan)
+{
+    const tmi_value *columns = tmi_value_field(plan, "columns", TMI_VALUE_MAP);
+    bool found = tmi_value_field(tmi_value_field(plan, "calibrate", TMI_VALUE_MAP), "to", TMI_VALUE_TEXT);
+    for (const tmi_value *column = tmi_value_first(columns); column; column = tmi_value_next(column))
+        found = found || tmi_value_field(column, "values", TMI_VALUE_MAP);
+    return found;
+}
+
 /* The schedule, from its plan; empty on failure. */
 static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_certified_tables *certified,
                                tamis_error *err)
 {
     tamis_plan *plan = NULL;
     tamis_status status;
+    if (names_a_file(json))
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "names a file of values or totals, which a certificate does not"));
     TMI_TRY(tmi_certificate_plan(&plan, json, "plan", err));
     TMI_TRY(tmi_schedule_make(&v->schedule, plan, certified, err));
     TMI_TRY(tmi_certificate_of(&v->certificate, &v->schedule, err));

@@ -4,6 +4,7 @@
 
 #include <tamis/verify.h>
 
+#include "plan/sections.h"
 #include "publish/signature.h"
 #include "release/release.h"
 
@@ -12,6 +13,7 @@ typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS } tmi_found;
 
 typedef struct tmi_verification {
     tmi_checking check;
+    tmi_plan_allowed places;
     const char *folder; /* with its slash, or "" */
     bool whole;         /* the folder was given: every file must be there */
     const tmi_value *document;
@@ -44,6 +46,9 @@ tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err);
 
 /* Looks for what else is in the folder, if that was given. It is no problem of the release; it is said. Errors: SYSTEM. */
 tamis_status tmi_verify_others(tmi_verification *v, tamis_error *err);
+
+/* Whether there is a regular file at a path, where files may be: a pipe would be waited for. */
+bool tmi_may_open(const tmi_verification *v, const char *path);
 
 /* The bytes of a file in the folder, and its path; NULL if it is not there. The caller frees them. What is there and is no file
  * that can be read is noted. Errors: SYSTEM. */

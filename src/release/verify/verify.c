@@ -232,8 +232,11 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     tamis_verify_options how;
     status = tmi_options_take(&how, sizeof how, options, "options", err);
     if (status != TAMIS_OK) return status;
+    v.places = (tmi_plan_allowed){how.root, how.also};
     tmi_text_init(&t);
     TMI_TRY(find_paths(&v, &folder, &certificate, path, err));
+    if (!tmi_is_within(&v.places, *folder ? folder : ".") || !tmi_is_within(&v.places, certificate))
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "is outside of the folder that files may be in here"));
     TMI_TRY(tmi_certificate_read(&document, certificate, err));
     if (tmi_value_kind_of(document) != TMI_VALUE_MAP)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, certificate, 0, "not a certificate"));

@@ -1,4 +1,5 @@
 #include "schedule/expected/expected.h"
+#include "base/hypotenuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +145,7 @@ double tmi_expected_group_sampling(const tmi_expected_group *p)
 
 double tmi_expected_group_error(const tmi_expected_group *p)
 {
-    return isfinite(p->sampling_sd) ? fmin(hypot(p->noise_sd, p->sampling_sd), p->limit) : TMI_NULL;
+    return isfinite(p->sampling_sd) ? fmin(tmi_hypotenuse(p->noise_sd, p->sampling_sd), p->limit) : TMI_NULL;
 }
 
 /* Noise as a share of what is expected, or else of the range. */

@@ -4,6 +4,7 @@
  * follows from the schedule of a plan with that range; the bias from the population, clamped, by the code of every estimate. Both
  * are exact but for the guesses that a preview makes of sampling errors. */
 #include "study/bounds/bounds.h"
+#include "base/hypotenuse.h"
 
 #include <math.h>
 #include <string.h>
@@ -167,7 +168,7 @@ static tmi_bounds_effect effect_of(study *s, size_t statistic, const tmi_expecte
         const tmi_expected_group *p = &f->groups[f->count == 1 ? 0 : k];
         const double bias = times * (s->clamped[place + k] - s->truth[place + k]);
         const double sampling = tmi_expected_group_sampling(p), noise = tmi_expected_group_noise(p);
-        const double standard = hypot(noise, isnan(sampling) ? 0 : sampling), error = hypot(standard, bias);
+        const double standard = tmi_hypotenuse(noise, isnan(sampling) ? 0 : sampling), error = tmi_hypotenuse(standard, bias);
         if (first) s->now[place + k] = error;
         const double now = s->now[place + k];
         if (isnan(bias) || !(now > 0) || !(noise > 0)) continue; /* nobody is in the group */

@@ -1,6 +1,7 @@
 /* The grid is cut into cells. In a cell the function is a line, and the mean of exp(-rate distance) over it is known. */
 #include <math.h>
 
+#include "base/hypotenuse.h"
 #include "base/memory.h"
 #include "mech/quantile/expected/expected.h"
 #include "num/number.h"
@@ -168,7 +169,7 @@ static void split(double *errors, drawing *w, size_t from, size_t to, split_end 
     const size_t first = first_cell(w, low.place), last = first_cell(w, high.place);
     set_law(w, q, w->rates[j], first, last);
     const double width = tmi_known_point(w->curve, fmin(q + sd, (1 + q) / 2)) - tmi_known_point(w->curve, fmax(q - sd, q / 2));
-    errors[j] = hypot(error_of(w, w->law, q, first, last), width / 2);
+    errors[j] = tmi_hypotenuse(error_of(w, w->law, q, first, last), width / 2);
     const split_end own = {q, tmi_known_place(w->curve, q), moved + share_variance(w, q, first, last)};
     split(errors, w, from, j, low, own);
     split(errors, w, j + 1, to, own, high);
