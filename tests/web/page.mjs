@@ -90,6 +90,7 @@ await on('from a CSV file to a verified release, by mouse', schools, async ({pag
   await page.getByLabel('One', {exact: true}).fill('school');
   await h.settled(page);
   assert.equal(await page.getByText('23.2 %', {exact: true}).count(), 1, 'the neighbour, before there is a forecast');
+  assert.doesNotMatch(await page.locator('main').innerText(), /epsilon/i, 'the word comes on Budget, beside what it means');
   await next();
   await page.getByLabel('Kind of statistic').selectOption('mean');
   await page.getByLabel('of the column').selectOption('api00');
@@ -354,6 +355,17 @@ await on('58 columns: weights, a codebook, several at once, from the file to a v
   await page.locator('.detail').getByLabel('standard deviation', {exact: true}).fill('1200');
   await h.quiet(page);
   await h.picture(page, 'columns-58');
+
+  /* epsilon is found for the numbers whose size is known, and the page says for which it is not */
+  await h.go(page, 'budget');
+  await page.getByLabel('or: every CV below').fill('50');
+  await page.getByRole('button', {name: 'Find epsilon'}).click();
+  await page.getByText(/every CV that is known/).waitFor();
+  const unknown = await page.locator('.answer .warn').textContent();
+  assert.match(unknown, /Not counted.* share q07=5, share q08=5, share q09=5\./);
+  assert.doesNotMatch(unknown, /wage/);
+  await page.locator('#undo').click();
+  await h.quiet(page);
   await h.go(page, 'release');
   await page.getByRole('button', {name: 'Save and check'}).click();
   await page.getByText('plan valid, budget allows it').waitFor();

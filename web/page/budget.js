@@ -59,7 +59,9 @@ export function build(app) {
       const {study, svg} = await call('epsilon', {file: app.file, text: app.text, share: hundredth(share), svg: true});
       const key = study.rho !== undefined ? 'rho' : 'epsilon', value = String(study.shown?.[key] ?? study[key]);
       await app.edit([{path: '/privacy/' + key, value}]);
-      put(answer, `${key} ${value} is the smallest at which every CV is expected to be below ${share} %. It is in the plan now.`,
+      const unknown = [...new Set(study.results.filter(r => r.allowed === null).map(r => r.statistic))];
+      put(answer, `${key} ${value} is the smallest at which every CV ${unknown.length ? 'that is known ' : ''}is expected to be below ${share} %. It is in the plan now.`,
+        unknown.length ? el('span', {class: 'warn'}, ` Not counted, as nothing says how large they are: ${unknown.join(', ')}. Guesses for them are asked for below.`) : '',
         svg ? el('details', {}, el('summary', {}, 'Picture: errors and epsilon'), picture(svg, 'Expected errors at several values of epsilon')) : '');
       found = app.text;
     } catch (error) {
@@ -117,7 +119,7 @@ export function build(app) {
     const amount = rho !== undefined ? `rho ${rho}` : `epsilon ${eps}`;
     switch (c.change) {
     case 'twice_the_budget': return `twice the budget (${amount})${lower}`;
-    case 'delta': return `a delta of ${c.shown?.delta ?? '1e-6'}${lower}`;
+    case 'delta': return `a delta of 1e-6${lower}`;
     case 'secret_sample': return `if nobody outside knows who was sampled (${amount} then)${lower}`;
     case 'half_the_range': return `half the range of ${rangeColumn(s) ?? 'the column'}, which clamps values${lower}; no cost in privacy`;
     case 'half_the_groups': return `groups taken together in pairs${lower}; no cost in privacy`;

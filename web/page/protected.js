@@ -107,7 +107,7 @@ export function build(app) {
     const p = app.preview && app.draft?.ok ? app.preview : null;
     if (!p) ask(String(privacy.epsilon && privacy.epsilon !== 'FILL_IN' ? privacy.epsilon : '1'), privacy.delta, unit);
     const m = p ?? meaning;
-    put(title, 'What each can learn about one ', unit, ' ', el('small', {}, p?.shown?.sample ? `at ${p.shown.sample}` : privacy.epsilon ? `at epsilon ${privacy.epsilon}` : ''));
+    put(title, 'What each can learn about one ', unit, ' ', el('small', {}, p || (privacy.epsilon && privacy.epsilon !== 'FILL_IN') ? 'as Budget is set now' : 'at epsilon 1'));
     const near = meaningOf(m, 'nosy neighbour'), press = meaningOf(m, 'journalist'), far = meaningOf(m, 'outsider');
     const secret = answers.known === 'no';
     const bold = t => el('strong', {}, t ?? '…');
