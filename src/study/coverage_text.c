@@ -37,9 +37,10 @@ static const struct words {
                  "high: the interval of a quantile allows for what the distribution function may be between two cuts, besides "
                  "what the variances of its shares allow for"}};
 
-/* Whether so few hits are too unlikely. */
+/* Whether so few hits are too unlikely; without any interval there is nothing to judge. */
 static bool is_low(const tmi_coverage *study, int64_t hits, int64_t trials, double p)
 {
+    if (tmi_coverage_count(study) == 0) return false;
     return tmi_binomial_at_most(hits, trials, p) < LEVEL / (double)tmi_coverage_count(study);
 }
 
