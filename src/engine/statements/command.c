@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "base/text.h"
 #include "base/value/json.h"
 #include "base/watch.h"
+#include "rng/bits.h"
 
 extern char **environ;
 
@@ -301,10 +301,23 @@ static bool read_rows(tmi_text *json, const tmi_text *answer, const char *tag, b
     return fits && begun && ended && !json->failed;
 }
 
+/* A word that no client can know before it is asked. */
+static tamis_status random_word(char word[2 * WORD_BYTES + 1], tamis_error *err)
+{
+    tamis_rng *rng = NULL;
+    tamis_status status = tamis_rng_new(&rng, err);
+    if (status != TAMIS_OK) return status;
+    const uint8_t *bytes = tmi_bits_take(rng, WORD_BYTES);
+    if (bytes) tmi_hex(word, bytes, WORD_BYTES);
+    else status = tmi_bits_failed(err);
+    tmi_bits_done(rng);
+    tamis_rng_free(rng);
+    return status;
+}
+
 tamis_status tmi_client_run(void *context, tamis_reply *reply, const char *sql, tamis_error *err)
 {
     tmi_client *c = context;
-    unsigned char bytes[WORD_BYTES];
     char word[2 * WORD_BYTES + 1], tag[96];
     tmi_text sent, answer, json;
     tmi_text_init(&sent);
@@ -312,10 +325,8 @@ tamis_status tmi_client_run(void *context, tamis_reply *reply, const char *sql, 
     tmi_text_init(&json);
     c->trouble[0] = '\0';
     c->stopped = false;
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
-        return tmi_fail(err, TAMIS_SYSTEM, "no random word for it");
-    }
-    tmi_hex(word, bytes, sizeof bytes);
+    tamis_status known = random_word(word, err);
+    if (known != TAMIS_OK) return known;
     snprintf(tag, sizeof tag, "tamis %s %lld", word, (long long)++c->question);
     write_statements(&sent, sql, tag);
     tmi_text_put(&answer, "");
