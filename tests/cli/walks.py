@@ -1,5 +1,5 @@
 """The walks of docs/: each is a page whose commands are run, one after the other, in a folder of its own. The lines that it shows come out in
-this order; "..." stands for lines that are left out, and a line may go on where the page stops."""
+this order; "..." means lines that are left out, and a line may go on where the page stops."""
 from kit import *
 
 WALKS = ["publish", "plan-survey", "collect", "use-database", "check-certificate"]

@@ -133,7 +133,7 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
     if kind_of(data) == "svy.Sample":
         data = data.data
     if not columns and (length := quiet(lambda: _length(data), "data: its rows cannot be counted")) is not None:
-        # A count reads no column, and a table needs one: bits that no plan reads stand for the rows.
+        # A count reads no column, but a table needs one: a column of bits that no plan reads gives the number of rows.
         return source_from(_tamis.source_columns, length, [("row", "b", None, bytes(length // 8 + 1), None)])
     if isinstance(data, Mapping):
         return _of_mapping(data, columns)

@@ -87,7 +87,7 @@ test("every key of the schema has an argument", {
     expect("max_weight" %in% beside && all(beside %in% arguments), setdiff(beside, arguments))
   }
 })
-test("what stands beside a design", {
+test("keys of a plan beside a design", {
   s <- tamis_survey(list(weights = list(population = 400), weight = "w"), "s", "person", known, "l", 4, max_weight = 20,
                     max_unit_weight = 30, weight_step = "1/8", regularise = 0.5, data = cbind(people, w = 10))
   expect(tamis:::to_json(s$plan$design) == paste0('{"weights": {"population": "400"}, "weight": "w", "max_weight": "20", ',

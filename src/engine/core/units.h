@@ -5,7 +5,7 @@
  * twice. The first time the rows of each unit are counted, in a table with 8 bytes per unit, which knows a unit by a hash of
  * its label. The second time the rows of units with at most rows_per_unit rows are handed on at once; where a column bounds
  * the points of a unit, those of units that have so few rows that the bound cannot matter. The others, and those of units
- * that did not fit into the table, are kept, and at the end their units are told apart by their whole labels and each row's
+ * that did not fit into the table, are kept, and at the end their units are distinguished by their whole labels and each row's
  * place is computed. So a collision of hashes costs time and changes nothing.
  *
  * If the kept rows would need more than their part of the memory, they are chosen in rounds, each of which reads the source

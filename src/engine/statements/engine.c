@@ -181,6 +181,20 @@ static tamis_status nothing_of(char **table, const state *s, tamis_error *err)
     return tmi_text_take(table, &text, err);
 }
 
+/* What sums and points need before their statements are tried: nothing is refused later that can be refused now. *nothing is
+ * the table without its rows. */
+static tamis_status begin_check(char **nothing, state *s, const tmi_layout *layout, const tamis_watch *watch, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_refuse_bounded_units(layout, "an engine that is asked in SQL", err));
+    TMI_TRY(count_statement(s, err));
+    TMI_TRY(go_on(s, watch, err));
+    TMI_TRY(tmi_known_learn(&s->known, &s->road, layout, err));
+    TMI_TRY(nothing_of(nothing, s, err));
+done:
+    return status;
+}
+
 static tamis_status check(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
 {
     state *s = engine->state;
@@ -188,11 +202,7 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
     char *planned = NULL, *on_nothing = NULL, *nothing = NULL;
     tamis_status status;
     TMI_TRY(tmi_layout_init(&layout, request, err));
-    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
-    TMI_TRY(count_statement(s, err));
-    TMI_TRY(go_on(s, watch, err));
-    TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
-    TMI_TRY(nothing_of(&nothing, s, err));
+    TMI_TRY(begin_check(&nothing, s, &layout, watch, err));
     tmi_sql_place place = place_of(s);
     TMI_TRY(tmi_place_write_sums(&planned, &place, request, &s->recount, err));
     place.table = nothing;
@@ -216,11 +226,7 @@ static tamis_status check_points(tmi_engine *engine, const tmi_points_request *r
     tamis_status status;
     TMI_TRY(tmi_points_plan_make(&plan, request, err));
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
-    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
-    TMI_TRY(count_statement(s, err));
-    TMI_TRY(go_on(s, watch, err));
-    TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
-    TMI_TRY(nothing_of(&nothing, s, err));
+    TMI_TRY(begin_check(&nothing, s, &layout, watch, err));
     tmi_sql_place place = place_of(s);
     TMI_TRY(tmi_place_write_points(&planned, &place, request, &s->recount, err));
     place.table = nothing;

@@ -67,7 +67,7 @@ static void read_weights(tmi_reader *reader, const tmi_value *map, tamis_plan *p
     tmi_read_by_columns(reader, by, plan, columns, &count);
     if (reader->count > before || reader->no_memory) return;
     if (count != 1) {
-        tmi_complain(reader, by, "expected one column, whose groups are weighed; others stand beside the contrast as its by");
+        tmi_complain(reader, by, "expected one column, the one whose groups have weights; give others as the by of the contrast");
         return;
     }
     const size_t groups = columns[0]->value_count;
