@@ -460,13 +460,9 @@ done:
 tamis_status tmi_read_contrasts(tmi_results *results, const tmi_inference *r, tamis_error *err)
 {
     const tamis_plan *plan = results->plan;
-    tmi_result **first = tmi_alloc(plan->statistic_count, sizeof *first), *next = results->list;
+    tmi_result **first = tmi_results_first(results);
     tamis_status status = TAMIS_OK;
     if (!first) return tmi_fail_memory(err);
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        first[i] = next;
-        next += tmi_statistic_cells(&plan->statistics[i]);
-    }
     reading a = {.r = r, .first = (const tmi_result *const *)first};
     for (size_t i = 0; i < plan->asked_count && status == TAMIS_OK; i++)
         if (plan->statistics[i].contrast) status = read_contrast(first[i], &a, i, err);

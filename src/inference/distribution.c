@@ -366,13 +366,9 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *answ
 tamis_status tmi_read_distributions(tmi_results *results, const tmi_inference *inference, tamis_error *err)
 {
     const tamis_plan *plan = results->plan;
-    tmi_result **first = tmi_alloc(plan->statistic_count, sizeof *first), *next = results->list;
+    tmi_result **first = tmi_results_first(results);
     tamis_status status = TAMIS_OK;
     if (!first) return tmi_fail_memory(err);
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        first[i] = next;
-        next += tmi_statistic_cells(&plan->statistics[i]);
-    }
     for (size_t i = 0; i < plan->asked_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         if (!tmi_is_of_distribution(t->kind)) continue;

@@ -71,3 +71,14 @@ tamis_status tmi_cdf_of_results(tmi_cdf *curve, const char **reason, const tmi_p
     if (status != TAMIS_OK) tmi_cdf_clear(curve);
     return status;
 }
+
+tmi_result **tmi_results_first(const tmi_results *results)
+{
+    const tamis_plan *plan = results->plan;
+    tmi_result **first = tmi_alloc(plan->statistic_count, sizeof *first), *next = results->list;
+    for (size_t i = 0; first && i < plan->statistic_count; i++) {
+        first[i] = next;
+        next += tmi_statistic_cells(&plan->statistics[i]);
+    }
+    return first;
+}

@@ -103,6 +103,9 @@ typedef struct tmi_results {
 tamis_status tmi_results_make(tmi_results *results, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err);
 void tmi_results_clear(tmi_results *results);
 
+/* The first result of every statistic of the plan, hidden ones included; the caller frees the list. NULL: no memory. */
+tmi_result **tmi_results_first(const tmi_results *results);
+
 /* An infinite estimate or end becomes null, with the reason. */
 void tmi_result_bound(tmi_result *result);
 
