@@ -13,6 +13,7 @@
 #include "engine/statements/command.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/folder.h"
+#include "tests/rng/scripted_bits.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -127,6 +128,30 @@ static void what_it_is_given(void **state)
     tmi_free(reply);
 }
 
+/* The word in front of each row is 16 bytes of the generator, new ones for each question: a client that repeats an old answer is
+ * not believed. Without random bits nothing is asked. */
+static void words_are_new_for_each_question(void **state)
+{
+    (void)state;
+    uint8_t bytes[32];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i + 16);
+    const char *const client = write_client(
+        "[ \"$tag\" = \"tamis $1 1\" ] || exit 1\nprintf '%s\\t1\\n%s end\\n' \"$tag\" \"$tag\"");
+    static const char *const expected[] = {"101112131415161718191a1b1c1d1e1f", "202122232425262728292a2b2c2d2e2f", "none"};
+    bits_from_bytes(bytes, sizeof bytes);
+    for (size_t question = 0; question < COUNT(expected); question++) {
+        const char *const called[] = {client, expected[question]};
+        const tmi_command command = command_of(called, 2);
+        tamis_error err = {0};
+        char *reply;
+        tamis_status status = ask(&reply, &command, "SELECT 'k' AS key", NULL, &err);
+        if (question < 2 && status != TAMIS_OK) fail_msg("%zu: %s", question, err.message);
+        if (question == 2 && !(status == TAMIS_SYSTEM && strstr(err.message, "no further bits"))) fail_msg("%s", err.message);
+        tmi_free(reply);
+    }
+    bits_from_seed(1);
+}
+
 static void errors_go_to_a_file(void **state)
 {
     (void)state;
@@ -234,6 +259,7 @@ int main(void)
         cmocka_unit_test(answers),
         cmocka_unit_test(plans),
         cmocka_unit_test(what_it_is_given),
+        cmocka_unit_test(words_are_new_for_each_question),
         cmocka_unit_test(errors_go_to_a_file),
         cmocka_unit_test(clients_that_hang),
         cmocka_unit_test(clients_that_talk),
