@@ -40,7 +40,11 @@ tamis_status tmi_rho_of_pure_up(tamis_number **rho, const tamis_number *epsilon,
 {
     *rho = NULL;
     if (tmi_number_sign(epsilon) == 0) return tmi_number_ratio(rho, 0, 1, err);
-    return certified_up(rho, pure, epsilon, err);
+    tamis_number *found = NULL;
+    tamis_status status = certified_up(&found, pure, epsilon, err);
+    if (status == TAMIS_OK) status = tmi_number_copy(rho, tmi_smaller(found, epsilon), err); /* tanh is below 1 */
+    tamis_number_free(found);
+    return status;
 }
 
 /* ---- selections ---- */

@@ -91,6 +91,7 @@ static void known_values(void **state)
     assert_true(fabs(laplace("1000000", 1000000, "1000000000000") - exp(-1)) < 1e-6);
     /* a table of counts at epsilon 1: two cells by one step each, with half of it */
     assert_true(fabs(laplace("2", 2, "2") - tanh(.25)) < 1e-8);
+    assert_true(pure("1000000") == 1e6); /* a rounded product would be above the largest epsilon */
     assert_true(pure("0") == 0 && selections("0", 3) == 0 && laplace("2", 0, "4") == 0 && laplace("2", 3, "0") == 0);
 }
 
