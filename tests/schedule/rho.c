@@ -1,4 +1,5 @@
-/* What a plan of epsilons counts as in an account of rho: table by table, quantile by quantile, by formulas that are written again here. */
+/* What a plan of epsilons counts as in an account of rho: table by table, quantile by quantile, by formulas that are written
+ * again here. */
 #include "tests/test.h"
 
 #include <math.h>
