@@ -105,7 +105,7 @@ static void put_row(tmi_result_columns *t, size_t row, const tmi_results *r, con
                               has_interval ? tmi_number_nearest(s->confidence) : TMI_NULL,
                               x->df < 0 ? TMI_NULL : (double)x->df,
                               x->estimate != 0 ? x->se / fabs(x->estimate) : TMI_NULL};
-    const char quality[] = {tmi_quality(s, x), '\0'};
+    const char quality[] = {tmi_quality(r->plan, x), '\0'};
     tmi_text name;
     tmi_text_init(&name);
     tmi_result_column(&name, s);
@@ -143,6 +143,7 @@ bool tmi_result_columns_make(tmi_result_columns *t, const tmi_results *r)
         tmi_text_init(&name);
         tmi_group_column_name(&name, groups, group_count, i);
         made = !name.failed && add_column(t, TMI_ROLE_GROUP, name.bytes, true);
+        t->list[t->count > 0 ? t->count - 1 : 0].group = groups[i];
         tmi_text_clear(&name);
     }
     if (made && tmi_has_contrasts(r->plan)) made = add_column(t, TMI_ROLE_CONTRAST, "contrast", true);

@@ -32,6 +32,7 @@ typedef enum tmi_column_role {
 typedef struct tmi_results_column {
     tmi_column_role role;
     char *name;
+    const char *group; /* of a group: the name of the category in the plan; NULL otherwise */
     bool is_text;
     uint8_t *valid;
     int64_t nulls;
