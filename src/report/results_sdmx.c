@@ -1,9 +1,9 @@
 /* release.sdmx.csv: the results in SDMX-CSV 2.0, for systems that exchange statistics. One row per number; a grouping that a
  * statistic does not have is its total (_T), a dimension that it does not know is not applicable (_Z).
  *
- * OBS_STATUS and CONF_STATUS have the codes of SDMX's cross-domain lists. Status: A normal, U low reliability (the quality flags E
- * and F), Q withheld by a rule of the plan, O otherwise missing. Confidentiality: F free for publication, since the noise is in the
- * number already; N of what was withheld. */
+ * OBS_STATUS and CONF_STATUS have the codes of SDMX's cross-domain lists. Status: A normal, U low reliability (the quality
+ * flags E and F), Q withheld by a rule of the plan, O otherwise missing. Confidentiality: F free for publication, since the
+ * noise is in the number already; N of what was withheld. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -51,7 +51,8 @@ static void put_identifier(tmi_text *csv, const char *name)
     }
 }
 
-/* The identifier of a grouping. Two names may become one, and a name may be one of ours: then the number of the column ends it. */
+/* The identifier of a grouping. Two names may become one, and a name may be one of ours: then the number of the column ends
+ * it. */
 static void put_group_identifier(tmi_text *csv, const tmi_result_columns *columns, size_t which)
 {
     tmi_text own, other;

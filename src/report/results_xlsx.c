@@ -143,7 +143,8 @@ static bool has_sheets(const tmi_results *r) { return r->plan->asked_count <= SH
 
 static size_t sheet_count(const tmi_results *r) { return has_sheets(r) ? r->plan->asked_count : 1; }
 
-/* "3 mean income", "4 Unemployment rate": the number makes it unique; characters that a name of a sheet cannot have become blanks. */
+/* "3 mean income", "4 Unemployment rate": the number makes it unique; characters that a name of a sheet cannot have become
+ * blanks. */
 static void put_sheet_name(tmi_text *name, const tmi_results *r, size_t which)
 {
     tmi_text words;

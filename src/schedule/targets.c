@@ -278,8 +278,8 @@ done:
     return status;
 }
 
-/* Rows of groups, for rules on quality, once for statistics with the same groups and columns: a few rows more or less decide nothing,
- * so that smaller noise is worth nothing. */
+/* Rows of groups, for rules on quality, once for statistics with the same groups and columns: a few rows more or less decide
+ * nothing, so that smaller noise is worth nothing. */
 #define FEW_ROWS 5
 
 static bool has_groups_of(const tmi_plan_statistic *t, const tmi_plan_statistic *other)
