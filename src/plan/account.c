@@ -64,9 +64,11 @@ void tmi_read_budget(tmi_reader *reader, const tmi_value *value, void *target)
         {.name = "epsilon", .read = tmi_read_epsilon},
         {.name = "delta", .read = tmi_read_delta},
         {.name = "rho", .read = tmi_read_rho},
+        {.name = "outsider", .not_offered = TMI_NO_OUTSIDER_TARGET},
+        {.name = "insider", .not_offered = TMI_NO_OUTSIDER_TARGET},
     };
     tamis_plan *plan = target;
-    tmi_read_map(reader, value, keys, 3, "{epsilon: 4}", &plan->budget);
+    tmi_read_map(reader, value, keys, 5, "{epsilon: 4}", &plan->budget);
     tmi_check_loss(reader, value);
 }
 
