@@ -1,6 +1,6 @@
-/* The requests of the conformance test and the lists of points on Spark, through a Connect server (tests/engine/with_spark): the integers must be those
- * of reference.h, bit for bit. One request in `make test`, where starting Spark takes most of the time; all of them, and what is
- * counted before a charge, in `make test-long`. Rows travel as Parquet, written by DuckDB. */
+/* The requests of the conformance test and the lists of points on Spark, through a Connect server (tests/engine/with_spark): the
+ * integers must be those of reference.h, bit for bit. One request in `make test`, where starting Spark takes most of the time; all
+ * of them, and what is counted before a charge, in `make test-long`. Rows travel as Parquet, written by DuckDB. */
 #include "tests/test.h"
 
 #include "engine/core/cells.h"
@@ -132,8 +132,8 @@ static void lists_of_points(void **state)
     free(list);
 }
 
-/* Strings of Spark are bytes: texts that are not UTF-8 count as they do in memory, and a blank after half a character is one. They
- * travel as hexadecimal digits, since no other engine would write them. */
+/* Strings of Spark are bytes: texts that are not UTF-8 count as they do in memory, and a blank after half a character is a
+ * blank. They travel as hexadecimal digits, since no other engine would write them. */
 static void texts_that_are_not_utf8(void **state)
 {
     (void)state;
