@@ -1,6 +1,6 @@
 /* The requests of the conformance test and the lists of points on Spark, through a Connect server (tests/engine/with_spark): the
- * integers must be those of reference.h, bit for bit. One request in `make test`, where starting Spark takes most of the time; all
- * of them, and what is counted before a charge, in `make test-long`. Rows travel as Parquet, written by DuckDB. */
+ * integers must be those of reference.h, bit for bit. One request in `make test`, where starting Spark takes most of the time;
+ * all of them, and what is counted before a charge, in `make test-long`. Rows travel as Parquet, written by DuckDB. */
 #include "tests/test.h"
 
 #include "engine/core/cells.h"
