@@ -64,6 +64,8 @@ class Files:
         numbers = self.load("measurements.json")
         if numbers and not plan.get("calibrate") and not plan.get("postprocess"):
             self.readings(told["results"], numbers["measurements"], numbers.get("choices", []))
+        if not plan.get("postprocess"):
+            self.since_earlier(told["results"])
         if numbers:
             self.measured_in(told["results"], told["measured_in"], {m["name"] for m in numbers["measurements"]})
         self.table(told["results"])

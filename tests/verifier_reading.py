@@ -65,6 +65,9 @@ class Reading:
                     return
                 if value is None or r["estimate"] is None:
                     continue
+                if kind == "change":
+                    before = next(e for e in self.c["earlier"] if e["statistic"] == i)["numbers"][own.index(r)]
+                    value -= float(before["estimate"])
                 near = 1e-7 * (abs(value) + (r["noise_sd"] or 0)) + 1e-9
                 self.check(abs(value - r["estimate"]) <= near, "release.json.results", f"the estimate of a {kind} is not the best one")
 

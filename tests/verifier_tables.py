@@ -14,7 +14,7 @@ FORMS = {  # coefficients of the levels in each released number, in steps of 1/2
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
 }
 SUMS = {"count", "table", "histogram", "total"}
-CONTRASTS = {"difference", "quotient", "contrast"}
+CONTRASTS = {"difference", "quotient", "contrast", "change"}
 COMPARED = ("count", "total", "mean", "share", "ratio")
 
 
@@ -390,6 +390,8 @@ class Tables:
         kind = next(iter(CONTRASTS & set(t)))
         c, rest = t[kind], {k: t[k] for k in ("where",) if k in t}
         about = {k: c[k] for k in COMPARED if k in c}
+        if kind == "change":
+            return [{**about, **rest, "by": t.get("by", [])}], [(0, None, 1)]
         if "minus" in c:
             return [{**about, **rest, "by": t.get("by", [])}, {**c["minus"], **rest, "by": t.get("by", [])}], [(0, None, 1), (1, None, -1)]
         across = c["by"][0] if kind == "contrast" else next(iter(c["between"]))

@@ -280,6 +280,10 @@ static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *w
         tmi_result *result = &r->list[i];
         const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
         if (result->cell == 0 && !s->contrast) find_cells(w, s);
+        if (s->kind == TMI_CONTRAST_CHANGE) {
+            result->reason = "a change is since a release: estimate both waves without protection, and subtract";
+            continue;
+        }
         TMI_TRY(s->contrast ? fill_contrast(result, w, s, err) : fill(result, w, s, err));
         if (tmi_stopped(watch, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count)) {
             status = tmi_fail_cancelled(err);

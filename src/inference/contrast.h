@@ -52,7 +52,8 @@ double tmi_contrast_rough_noise(const tmi_contrast_sums *sums);
 bool tmi_contrast_is_related(const tmi_contrast_sums *sums);
 double tmi_contrast_product(const tmi_contrast_sums *sums, const double *first, const double *second);
 
-/* Fills the results of all contrasts; those of the numbers that they compare are read. Errors: UNABLE, SYSTEM. */
+/* Fills the results of all contrasts but changes (waves.h); those of the numbers that they compare are read. Errors: UNABLE,
+ * SYSTEM. */
 tamis_status tmi_read_contrasts(tmi_results *results, const tmi_inference *inference, tamis_error *err);
 
 #endif

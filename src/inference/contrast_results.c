@@ -465,7 +465,8 @@ tamis_status tmi_read_contrasts(tmi_results *results, const tmi_inference *r, ta
     if (!first) return tmi_fail_memory(err);
     reading a = {.r = r, .first = (const tmi_result *const *)first};
     for (size_t i = 0; i < plan->asked_count && status == TAMIS_OK; i++)
-        if (plan->statistics[i].contrast) status = read_contrast(first[i], &a, i, err);
+        if (plan->statistics[i].contrast && plan->statistics[i].kind != TMI_CONTRAST_CHANGE)
+            status = read_contrast(first[i], &a, i, err);
     tmi_free(first);
     return status;
 }

@@ -104,6 +104,7 @@ static void clear_statistic(const tmi_plan_statistic *statistic)
     tmi_plan_contrast *contrast = statistic->contrast;
     for (size_t i = 0; contrast && i < contrast->term_count; i++) tamis_number_free(contrast->terms[i].weight);
     if (contrast) tmi_free(contrast->terms);
+    if (contrast) tmi_free(contrast->since);
     tmi_free(contrast);
 }
 

@@ -152,6 +152,10 @@ static void put_contrast(tmi_json_out *out, const tmi_plan_statistic *s)
     const tmi_plan_contrast *c = s->contrast;
     tmi_json_add_open(out, tmi_statistic_kind_name(s->kind), '{');
     put_compared(out, &c->compared[0]);
+    if (c->since) {
+        tmi_json_close(out, '}');
+        return;
+    }
     if (!c->across) {
         tmi_json_add_open(out, "minus", '{');
         put_compared(out, &c->compared[1]);
@@ -194,7 +198,8 @@ void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
         break;
     case TMI_CONTRAST_DIFFERENCE:
     case TMI_CONTRAST_QUOTIENT:
-    case TMI_CONTRAST_WEIGHTED: put_contrast(out, s); break;
+    case TMI_CONTRAST_WEIGHTED:
+    case TMI_CONTRAST_CHANGE: put_contrast(out, s); break;
     default: tmi_put_about(out, kind, s->column); break;
     }
     tmi_put_by(out, "by", s->by, by);
@@ -227,6 +232,8 @@ static void put_statistic(tmi_json_out *out, const tamis_plan *plan, const tmi_p
     if (tmi_is_of_distribution(s->kind)) put_cuts(out, &plan->curves[s->curve]);
     tmi_put_exact_field(out, "confidence", s->confidence);
     if (s->shrink) tmi_json_add_string(out, "shrink", "yes");
+    if (s->contrast) tmi_put_text_field(out, "since", tmi_last_name(s->contrast->since));
+    if (s->contrast && s->contrast->independent) tmi_put_text_field(out, "samples", "independent");
     tmi_put_text_field(out, "label", s->label);
     tmi_json_close(out, '}');
 }

@@ -18,6 +18,7 @@ const char *tmi_statistic_kind_name(tmi_statistic_kind kind)
         [TMI_CONTRAST_DIFFERENCE] = "difference",
         [TMI_CONTRAST_QUOTIENT] = "quotient",
         [TMI_CONTRAST_WEIGHTED] = "contrast",
+        [TMI_CONTRAST_CHANGE] = "change",
         [TMI_POVERTY] = "poverty",
         [TMI_GINI] = "gini",
         [TMI_S80S20] = "s80s20",

@@ -217,10 +217,11 @@ typedef enum tmi_statistic_kind {
     TMI_TABLE,     /* weighted counts; the columns of the table are the first of `by` */
     TMI_HISTOGRAM, /* weighted counts; the bins are the last of `by` */
     TMI_VARIANCE,
-    TMI_CONTRAST_DIFFERENCE, /* these three are contrasts: numbers made of other statistics' numbers */
+    TMI_CONTRAST_DIFFERENCE, /* these four are contrasts: numbers made of other statistics' numbers */
     TMI_CONTRAST_QUOTIENT,
     TMI_CONTRAST_WEIGHTED,
-    TMI_QUANTILE, /* from here on: what is read from a distribution function */
+    TMI_CONTRAST_CHANGE, /* of a number since an earlier release */
+    TMI_QUANTILE,        /* from here on: what is read from a distribution function */
     TMI_MEDIAN,
     TMI_IQR,         /* the interquartile range; those after it are shares and quotients */
     TMI_SHARE_BELOW, /* of a line */
@@ -233,7 +234,7 @@ static inline bool tmi_is_of_distribution(tmi_statistic_kind kind) { return kind
 
 static inline bool tmi_is_contrast(tmi_statistic_kind kind)
 {
-    return kind >= TMI_CONTRAST_DIFFERENCE && kind <= TMI_CONTRAST_WEIGHTED;
+    return kind >= TMI_CONTRAST_DIFFERENCE && kind <= TMI_CONTRAST_CHANGE;
 }
 
 /* What a contrast compares: groups of a statistic, which is one that was asked for, or one after those. */
@@ -251,13 +252,17 @@ typedef struct tmi_plan_term {
     tamis_number *weight;
 } tmi_plan_term;
 
-/* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second. */
+/* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second; a change is
+ * one number less that of an earlier release (measure/earlier.h). */
 typedef struct tmi_plan_contrast {
-    const tmi_plan_column *across; /* the category whose values are compared; NULL: two statistics of the same rows are */
+    /* the category whose values are compared; NULL: two statistics of the same rows are, or one with an earlier release */
+    const tmi_plan_column *across;
     tmi_plan_compared compared[2];
     size_t compared_count;
-    tmi_plan_term *terms; /* two or more; all weights differ from 0 */
+    tmi_plan_term *terms; /* two or more, one of a change; all weights differ from 0 */
     size_t term_count;
+    char *since;      /* of a change: the path of the folder of the earlier release, without a slash at its end */
+    bool independent; /* the same: the samples are declared to be independent */
 } tmi_plan_contrast;
 
 typedef struct tmi_plan_statistic {

@@ -5,6 +5,7 @@
 #include "base/decimal.h"
 #include "measure/measurement.h"
 #include "num/number.h"
+#include "plan/json_fields.h"
 
 const char *tmi_column_label(const tmi_plan_column *column)
 {
@@ -119,7 +120,8 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_S80S20: tmi_text_put(text, "S80/S20 ratio of "); break;
     case TMI_CONTRAST_DIFFERENCE:
     case TMI_CONTRAST_QUOTIENT:
-    case TMI_CONTRAST_WEIGHTED: break; /* put_contrast */
+    case TMI_CONTRAST_WEIGHTED:
+    case TMI_CONTRAST_CHANGE: break; /* put_contrast */
     }
     put_column(text, s->column);
     put_line(text, s);
@@ -139,6 +141,12 @@ static void put_compared(tmi_text *text, const tamis_plan *plan, const tmi_plan_
 static void put_contrast(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s)
 {
     const tmi_plan_contrast *c = s->contrast;
+    if (c->since) {
+        tmi_text_put(text, "Change in: ");
+        put_compared(text, plan, &c->compared[0]);
+        tmi_text_format(text, ", since %s", tmi_last_name(c->since));
+        return;
+    }
     tmi_text_put(text, s->kind == TMI_CONTRAST_QUOTIENT     ? "Quotient"
                        : s->kind == TMI_CONTRAST_DIFFERENCE ? "Difference"
                                                             : "Contrast");

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "plan/json.h"
+#include "plan/json_fields.h"
 #include "plan/names.h"
 #include "report/promise.h"
 #include "report/report_words.h"
@@ -29,12 +30,16 @@ double tmi_at_of(const tmi_plan_statistic *s, size_t cell)
 
 static double line_of(const tmi_plan_statistic *s) { return s->limit ? tmi_number_nearest(s->limit) : TMI_NULL; }
 
-/* "sex: m minus f", "sex: f divided by m", "age: -1 [0,30) + 2 [30,50) - 1 [50,100]", "minus share of vote=B"; nothing of other
- * statistics. */
+/* "sex: m minus f", "sex: f divided by m", "age: -1 [0,30) + 2 [30,50) - 1 [50,100]", "minus share of vote=B",
+ * "since wave-2025-release"; nothing of other statistics. */
 static void put_between(tmi_text *text, const tmi_plan_statistic *s)
 {
     const tmi_plan_contrast *c = s->contrast;
     if (!c) return;
+    if (c->since) {
+        tmi_text_format(text, "since %s", tmi_last_name(c->since));
+        return;
+    }
     if (!c->across) {
         const tmi_plan_compared *second = &c->compared[1];
         tmi_text_format(text, "minus %s of %s", tmi_statistic_kind_name(second->kind),
@@ -75,6 +80,7 @@ static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
 static void put_title(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
 {
     const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
+    if (s->contrast && s->contrast->since) tmi_text_put(text, "change in ");
     if (s->contrast) tmi_text_put(text, tmi_statistic_kind_name(s->contrast->compared[0].kind)); /* its words say the rest */
     else put_name(text, s, at);
     if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
@@ -177,6 +183,10 @@ static void put_contrast(tmi_json_out *out, const tmi_plan_statistic *s)
 {
     const tmi_plan_contrast *c = s->contrast;
     tmi_json_add_string(out, "of", tmi_statistic_kind_name(c->compared[0].kind));
+    if (c->since) {
+        tmi_json_add_string(out, "since", tmi_last_name(c->since));
+        return;
+    }
     if (c->across) {
         tmi_put_between(out, c);
         if (s->kind != TMI_CONTRAST_WEIGHTED) return;

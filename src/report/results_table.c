@@ -164,6 +164,14 @@ static void put_reason(tmi_text *cell, reasons *all, const char *words)
     tmi_text_format(cell, "none (%zu)", i + 1);
 }
 
+/* Changes between samples that are not declared to be independent. */
+static bool has_dependent_changes(const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (plan->statistics[i].kind == TMI_CONTRAST_CHANGE && !plan->statistics[i].contrast->independent) return true;
+    return false;
+}
+
 void tmi_results_table(tmi_text *text, const tmi_results *results)
 {
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
@@ -206,5 +214,9 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
     }
     if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values\n");
     if (apart) tmi_text_put(text, "! this estimate is outside its own interval: rely on the interval\n");
+    if (results->schedule && has_dependent_changes(plan))
+        tmi_text_wrap(text, "", "",
+                      "Changes: the sampling variances of both waves are added; intervals are too wide "
+                      "where kept persons answer alike, and too narrow where they vary in opposite directions.");
     tmi_table_clear(&table);
 }

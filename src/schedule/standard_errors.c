@@ -301,7 +301,7 @@ tmi_weighting tmi_errors_family(const tmi_schedule *s) { return s->sampling.clus
 static bool is_joint(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
-    bool joint = s->workload.maps[i].joint && !tmi_is_known(s, i);
+    bool joint = s->workload.maps[i].joint && !tmi_is_known(s, i) && !c->since; /* a change has the errors of its number */
     for (size_t k = 0; joint && k < c->compared_count; k++)
         joint = !tmi_has_ranges_by_stratum(&s->plan->statistics[c->compared[k].statistic]);
     return joint;

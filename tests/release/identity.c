@@ -57,6 +57,9 @@ static const char chosen[] = HEAD FILE_A
     "statistics:\n  - {difference: {mean: x, between: {h: [u, v]}}}\n  - {quotient: {total: y, between: {h: [u, v]}}}\n" \
     "  - {contrast: {mean: y, by: h, weights: [1, 1, -2]}}\n  - {difference: {share: {h: u}, minus: {share: {h: v}}}}\n"
 static const char contrasts[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON CONTRASTS BUDGET;
+static const char since[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON
+                                        "columns:\n  y: {from: 0, to: 6, step: 1}\n"
+                                        "statistics:\n  - {change: {mean: y}, since: nowhere}\n" BUDGET;
 static const char clusters[] = HEAD FILE_A
     "design: {cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}}\n" PERSON CONTRASTS BUDGET;
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",

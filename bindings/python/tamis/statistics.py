@@ -2,6 +2,7 @@
 take: by, where, budget_share, confidence, deff, label, shrink, method, interval."""
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypedDict, Unpack
@@ -174,3 +175,14 @@ def contrast(of: Statistic, *, over: By, weights: Sequence[Amount], **more: Unpa
     {'contrast': {'mean': 'income', 'by': {'age': ['30', '50']}, 'weights': ['-1', '2', '-1']}}
     """
     return _statistic("contrast", {**_compared(of), "by": plain(over), "weights": plain(weights)}, **more)
+
+
+def change(of: Statistic, *, since: str | os.PathLike[str], independent: bool = False, **more: Unpack[Keys]) -> Statistic:
+    """A statistic minus that of an earlier release, whose folder is verified first. `independent`: no person can be in both samples
+    but by chance.
+
+    >>> change(mean("income"), since="wave-2025-release", by="sex").to_dict()
+    {'change': {'mean': 'income'}, 'since': 'wave-2025-release', 'by': 'sex'}
+    """
+    made = _statistic("change", _compared(of), **more).to_dict()
+    return Statistic({"change": made.pop("change"), "since": os.fspath(since), **({"samples": "independent"} if independent else {}), **made})

@@ -100,6 +100,7 @@ class Builders(unittest.TestCase):
                   tamis.difference(tamis.mean("x"), between={"a": ["b", "c"]}), tamis.quotient(tamis.count(), between={"a": ["b", "c"]}),
                   tamis.contrast(tamis.ratio("x", "y"), over="a", weights=[1, -1]),
                   tamis.difference(tamis.share({"a": "b"}), minus=tamis.mean("x")),
+                  tamis.change(tamis.mean("x"), since="w1-release", independent=True),
                   tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
                               method="tree", interval="i", line=1)]
 

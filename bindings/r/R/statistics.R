@@ -157,6 +157,11 @@ stat_contrast <- function(of, over, weights, by = NULL, where = NULL, share = NU
   statistics_of("contrast", list(c(compared(of, "of"), list(by = by_of(over), weights = listed(weights, "weights")))), by, where,
                 share, confidence, ...)
 
+# Since the folder of an earlier release.
+stat_change <- function(of, since, independent = FALSE, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+  statistics_of("change", list(compared(of, "of")), by, where, share, confidence, ...,
+                keys = given(since = one_text(since, "since"), samples = if (isTRUE(independent)) "independent"))
+
 # All statistics of a call, one after the other; a list of statistics is a block.
 block_of <- function(...) {
   made <- list()

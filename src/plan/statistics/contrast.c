@@ -1,4 +1,4 @@
-/* difference, quotient, contrast: what they compare, and the statistics that they are made of.
+/* difference, quotient, contrast, change: what they compare, and the statistics that they are made of.
  *
  * The numbers of a contrast are groups of other statistics. Where such a statistic is asked for too, with the same confidence,
  * it is that one; else it is added after those that were asked for, and nobody sees it. So a contrast has no table of its own. */
@@ -6,9 +6,11 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "plan/json_fields.h"
 #include "plan/sections.h"
 
 static const char between_groups[] = "{mean: income, between: {sex: [m, f]}}";
+static const char since[] = "{change: {mean: income}, by: sex, since: wave-2025-release}";
 static const char by_weights[] = "{mean: income, by: {age: [30, 50]}, weights: [-1, 2, -1]}";
 
 /* ---- terms ---- */
@@ -117,6 +119,29 @@ static void read_minus(tmi_reader *reader, const tmi_value *value, tamis_plan *p
     else if (add_term(reader, c, 2, 0, 0, 1)) add_term(reader, c, 2, 1, 0, -1);
 }
 
+/* ---- since an earlier release ---- */
+
+void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
+{
+    static const char *const known[] = {"independent"};
+    const tmi_value *since = tmi_value_get(map, "since"), *samples = tmi_value_get(map, "samples");
+    size_t which;
+    if (!since) {
+        tmi_complain(reader, map,
+                     "expected the key since with it, the folder of the earlier release, e.g. since: wave-2025-release");
+        return;
+    }
+    if (!tmi_read_path(reader, since, plan->name, &c->since, "wave-2025-release")) return;
+    for (size_t length = strlen(c->since); length > 1 && c->since[length - 1] == '/';) c->since[--length] = '\0';
+    const char *name = tmi_last_name(c->since);
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        tmi_complain(reader, since, "expected a folder by its name, e.g. wave-2025-release");
+    if (!samples || !tmi_read_word(reader, samples, &which, known, 1)) return;
+    c->independent = true;
+    if (plan->wave.same_sample)
+        tmi_complain_key(reader, samples, "contradicts the wave, whose sample is that of the wave before (same_sample: yes)");
+}
+
 /* ---- the whole ---- */
 
 static bool is_bounded_otherwise(const tmi_plan_compared *c)
@@ -142,7 +167,9 @@ static void check_groups(tmi_reader *reader, const tmi_value *value, const tmi_p
 
 void tmi_read_contrast(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *s)
 {
-    const char *example = s->kind == TMI_CONTRAST_WEIGHTED ? by_weights : between_groups;
+    const char *example = s->kind == TMI_CONTRAST_WEIGHTED ? by_weights
+                          : s->kind == TMI_CONTRAST_CHANGE ? "{mean: income}"
+                                                           : between_groups;
     tmi_plan_contrast *c = s->contrast = tmi_alloc(1, sizeof *c);
     if (!c) {
         reader->no_memory = true;
@@ -155,7 +182,11 @@ void tmi_read_contrast(tmi_reader *reader, const tmi_value *value, tamis_plan *p
     const tmi_value *between = tmi_value_get(value, "between"), *minus = tmi_value_get(value, "minus"),
                     *by = tmi_value_get(value, "by"), *weights = tmi_value_get(value, "weights");
     const size_t before = reader->count;
-    if (s->kind == TMI_CONTRAST_WEIGHTED) {
+    if (s->kind == TMI_CONTRAST_CHANGE) {
+        const tmi_value *wrong = between ? between : minus ? minus : by ? by : weights;
+        if (wrong) tmi_complain_key(reader, wrong, "does not belong in change; to group it, write by beside it, e.g. %s", since);
+        else add_term(reader, c, 1, 0, 0, 1);
+    } else if (s->kind == TMI_CONTRAST_WEIGHTED) {
         const tmi_value *wrong = between ? between : minus;
         if (wrong) tmi_complain_key(reader, wrong, "is for differences: a contrast has by and weights, e.g. %s", by_weights);
         else read_weights(reader, value, plan, c);
