@@ -43,7 +43,8 @@ static const char *const plans[] = {
          "statistics:\n  - {difference: {mean: pay, between: {status: [employed, missing]}}, by: awards, confidence: 0.9}\n"
          "  - {difference: {share: {awards: \"Yes\"}, minus: {ratio: {of: pay, to: {age: 18}}}}, where: {age: {from: 15.5}}}\n"
          "  - {quotient: {count: units, between: {awards: [\"Yes\", \"No\"]}}}\n"
-         "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n",
+         "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n"
+         "  - {change: {mean: pay}, by: awards, since: w1-release, samples: independent}\n",
     HEAD "design: {poisson: {probability: pi, frame: sub/f.csv}}\n" MEAN,
     HEAD "design: {pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}\n" MEAN,
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,
