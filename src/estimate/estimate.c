@@ -303,6 +303,10 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     work w = {.sample = &sample, .variance = &variance};
     tamis_status status;
     *results = (tmi_results){0};
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (plan->statistics[i].kind == TMI_CORRELATION || plan->statistics[i].model)
+            TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: correlations and regressions are not available in estimates",
+                             plan->name, plan->statistics[i].line, plan->statistics[i].place));
     TMI_TRY(tmi_results_make(results, plan, NULL, err));
     TMI_TRY(tmi_sample_read(&sample, results->facts, plan, engine, watch, err));
     TMI_TRY(tmi_sample_variance_make(&variance, &sample, err));

@@ -80,6 +80,16 @@ void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *
 /* The statistics that contrasts are made of and that nobody asked for. */
 void tmi_make_compared(tmi_reader *reader, const tmi_value *list, tamis_plan *plan);
 
+/* ---- models ---- */
+
+/* The two numbers of a correlation; its `by` is read. */
+void tmi_read_correlation(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *statistic);
+
+/* What a regression explains and by what, from the map that its key has, and the keys baseline and typical beside it in `entry`;
+ * its `by` is read. */
+void tmi_read_regression(tmi_reader *reader, const tmi_value *value, const tmi_value *entry, tamis_plan *plan,
+                         tmi_plan_statistic *statistic);
+
 /* ---- contributions ---- */
 
 /* `contribution`, and whether `to` is {times, of}; the range was read, but for such a `to`. */

@@ -96,6 +96,12 @@ static void put_line(tmi_text *text, const tmi_plan_statistic *s)
     if (s->column->measured_in) tmi_text_format(text, " %s", s->column->measured_in);
 }
 
+static void put_model(tmi_text *text, const tmi_plan_model *m)
+{
+    static const char *const names[] = {[TMI_LINEAR] = "Linear", [TMI_LOGISTIC] = "Logistic", [TMI_POISSON] = "Poisson"};
+    tmi_text_format(text, "%s regression of ", names[m->family]);
+}
+
 static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
 {
     const char *counted = tmi_counts_rows(plan) ? "records" : "units";
@@ -122,11 +128,13 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_CONTRAST_QUOTIENT:
     case TMI_CONTRAST_WEIGHTED:
     case TMI_CONTRAST_CHANGE: break; /* put_contrast */
+    case TMI_CORRELATION: tmi_text_put(text, "Correlation of "); break;
+    case TMI_REGRESSION: put_model(text, s->model); break;
     }
     put_column(text, s->column);
     put_line(text, s);
     if (!s->second) return;
-    tmi_text_put(text, " to ");
+    tmi_text_put(text, s->kind == TMI_CORRELATION ? " and " : " to ");
     put_column(text, s->second);
 }
 

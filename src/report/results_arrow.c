@@ -107,6 +107,16 @@ static void put_contrast(column *c, size_t row, const tmi_plan_statistic *s)
     tmi_text_clear(&words);
 }
 
+static void put_term(column *c, size_t row, const tmi_plan_statistic *s, size_t cell)
+{
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_term_text(&words, s, cell);
+    if (words.failed) c->bytes.failed = true;
+    put_text(c, row, words.length ? words.bytes : NULL);
+    tmi_text_clear(&words);
+}
+
 static void put_row(table *t, size_t row, const tmi_results *r, const tmi_result *x, const char *const *groups,
                     size_t group_count)
 {
@@ -140,6 +150,10 @@ static void put_row(table *t, size_t row, const tmi_results *r, const tmi_result
         put_text(c, row, i < s->by_count ? tmi_cell_value(s->by, s->by_count, cell, i) : NULL);
     }
     if (tmi_has_contrasts(r->plan)) put_contrast(c++, row, s);
+    if (tmi_has_models(r->plan)) {
+        put_term(c++, row, s, x->cell);
+        put_number(c++, row, x->p);
+    }
     for (size_t i = 0; i < COUNT(after); i++) put_number(c++, row, numbers[i]);
     put_text(c++, row, quality[0] && quality[0] != ' ' ? quality : NULL);
     put_notes(c, row, x);
@@ -153,7 +167,7 @@ static bool fill(table *t, const tmi_results *r)
     const size_t group_count = tmi_group_columns(groups, r->plan);
     bool made = true;
     t->rows = r->count;
-    t->columns = tmi_alloc(COUNT(before) + group_count + 1 + COUNT(after) + COUNT(last), sizeof *t->columns);
+    t->columns = tmi_alloc(COUNT(before) + group_count + 3 + COUNT(after) + COUNT(last), sizeof *t->columns);
     if (!t->columns) made = false;
     for (size_t i = 0; made && i < COUNT(before); i++) made = add_column(t, before[i], true);
     for (size_t i = 0; made && i < group_count; i++) {
@@ -164,6 +178,7 @@ static bool fill(table *t, const tmi_results *r)
         tmi_text_clear(&name);
     }
     if (made && tmi_has_contrasts(r->plan)) made = add_column(t, "contrast", true);
+    if (made && tmi_has_models(r->plan)) made = add_column(t, "term", true) && add_column(t, "p", false);
     for (size_t i = 0; made && i < COUNT(after); i++) made = add_column(t, after[i], false);
     for (size_t i = 0; made && i < COUNT(last); i++) made = add_column(t, last[i], true);
     for (size_t i = 0; made && i < r->count; i++) put_row(t, i, r, &r->list[i], groups, group_count);

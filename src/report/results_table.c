@@ -22,6 +22,11 @@ static void row_init(row *r)
 static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *result)
 {
     const tmi_plan_statistic *s = &plan->statistics[result->statistic];
+    if (s->by_count == 0 && s->model) {
+        tmi_text_put(text, "  ");
+        tmi_term_text(text, s, result->cell);
+        return;
+    }
     if (s->by_count == 0) {
         tmi_result_title(text, plan, result);
         return;
@@ -30,6 +35,8 @@ static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *
     for (size_t i = 0; i < s->by_count; i++) {
         tmi_text_format(text, "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, result->cell), i));
     }
+    if (s->model) tmi_text_put(text, ", ");
+    tmi_term_text(text, s, result->cell);
     if (s->at_count < 2) return;
     tmi_text_put(text, ", quantile ");
     tmi_text_real(text, tmi_at_of(s, result->cell));
@@ -51,11 +58,12 @@ int tmi_unit_decimals(double unit)
  * for a quotient. */
 static int useful_decimals(const tmi_results *results, const tmi_plan_statistic *s)
 {
-    if (s->kind > TMI_IQR) return 4; /* shares and quotients of a distribution function, whatever the unit of its values */
+    if (s->kind > TMI_IQR || s->kind == TMI_CORRELATION || (s->model && s->model->family != TMI_LINEAR))
+        return 4; /* shares and quotients of a distribution function, whatever the unit of its values */
     int decimals = s->column ? tmi_unit_decimals(s->column->grid.step) : 0;
     const tmi_statistic_kind kind = s->contrast ? s->contrast->compared[0].kind : s->kind;
     if (s->kind == TMI_CONTRAST_QUOTIENT) return 4;
-    if (kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_RATIO) return decimals + 4;
+    if (s->model || kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_RATIO) return decimals + 4;
     const tmi_plan_design *d = &results->plan->design;
     bool whole = !d->by && d->sample > 0 && d->population % d->sample == 0;
     return whole ? decimals : decimals + 2;
@@ -187,7 +195,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         const tmi_plan_statistic *s = &plan->statistics[result->statistic];
         row r;
         row_init(&r);
-        if (s->by_count > 0 && result->cell == 0) {
+        if ((s->by_count > 0 || s->model) && result->cell == 0) {
             tmi_statistic_title(&r.cells[0], plan, result->statistic);
             tmi_table_row_taken(&table, r.cells);
         }

@@ -54,8 +54,22 @@ static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
                     privacy->design_column, reason.message);
 }
 
+/* Models are read, but not measured yet. */
+static tamis_status check_models(const tamis_plan *plan, tamis_error *err)
+{
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        if (t->kind == TMI_CORRELATION || t->kind == TMI_REGRESSION)
+            return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: correlations and regressions are not available in releases",
+                            plan->name, t->line, t->place);
+    }
+    return TAMIS_OK;
+}
+
 tamis_status tmi_refuse_plan(const tamis_plan *plan, tamis_error *err)
 {
+    const tamis_status models = check_models(plan, err);
+    if (models != TAMIS_OK) return models;
     tamis_status status = check_setting(plan, err);
     return status == TAMIS_OK ? check_regularised(plan, err) : status;
 }

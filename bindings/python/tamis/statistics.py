@@ -186,3 +186,27 @@ def change(of: Statistic, *, since: str | os.PathLike[str], independent: bool = 
     """
     made = _statistic("change", _compared(of), **more).to_dict()
     return Statistic({"change": made.pop("change"), "since": os.fspath(since), **({"samples": "independent"} if independent else {}), **made})
+
+
+def correlation(first: str, second: str, **more: Unpack[Keys]) -> Statistic:
+    """The correlation of two numbers.
+
+    >>> correlation("income", "age", by="sex").to_dict()
+    {'correlation': ['income', 'age'], 'by': 'sex'}
+    """
+    return _statistic("correlation", [first, second], **more)
+
+
+def regression(of: str | Condition, on: Sequence[str | Mapping[str, Any]], *, family: str | None = None,
+               interactions: Sequence[Sequence[str]] | None = None, baseline: Mapping[str, str] | None = None,
+               typical: Mapping[str, Amount] | None = None, **more: Unpack[Keys]) -> Statistic:
+    """The coefficients of a linear, logistic or Poisson model; numbers in the last two are cut.
+
+    >>> regression("income", ["age", "sex"], baseline={"sex": "m"}).to_dict()
+    {'regression': {'of': 'income', 'on': ['age', 'sex']}, 'baseline': {'sex': 'm'}}
+    >>> regression({"status": "unemployed"}, ["sex", {"age": [30, 50]}], family="logistic").to_dict()
+    {'regression': {'of': {'status': 'unemployed'}, 'on': ['sex', {'age': ['30', '50']}], 'family': 'logistic'}}
+    """
+    model = given(of=plain(of), on=plain(on), family=family, interactions=plain(interactions))
+    return Statistic({**_statistic("regression", model, **more).to_dict(),
+                      **given(baseline=plain(baseline), typical=plain(typical))})

@@ -57,6 +57,14 @@ test("formulas", {
                    list(count = "units", between = list(sex = list("m", "f")))))
   expect(identical(item(stat_change(stat_mean(~x), since = "w1-release", independent = TRUE, by = ~g)),
                    list(change = list(mean = "x"), since = "w1-release", samples = "independent", by = list("g"))))
+  expect(identical(item(stat_correlation(~x + y))$correlation, list("x", "y")))
+  expect(identical(item(stat_regression(status == "u" ~ sex + cut(age, c(30, 50)) + sex:age, family = "logistic", baseline = list(sex = "m"))),
+                   list(regression = list(of = list(status = "u"), on = list("sex", list(age = list("30", "50"))), family = "logistic",
+                                          interactions = list(list("sex", "age"))), baseline = list(sex = "m"))))
+  expect(identical(item(stat_regression(x ~ y, typical = list(r2 = 0.3)))$typical, list(r2 = "0.3")))
+  invalid(stat_regression(~x), "a formula with two sides")
+  invalid(stat_regression(x ~ log(y)), "expected columns, cut")
+  invalid(stat_correlation(~x), "expected two columns")
   invalid(stat_difference(stat_mean(~x, by = ~g), between = list(sex = c("m", "f"))), "one statistic alone")
   invalid(stat_quotient(stat_mean(~x), between = list(sex = "m")), "two of its values")
   expect(identical(item(stat_ratio(~a, ~b == 1))$ratio, list(of = "a", to = list(b = "1"))))
@@ -75,7 +83,7 @@ test("every key of the schema has an argument", {
     keys <- names(schema$definitions$statistic$properties)
     kinds <- sub("^stat_", "", grep("^stat_", getNamespaceExports("tamis"), value = TRUE))
     kinds[kinds == "var"] <- "variance"
-    expect(setequal(keys, c(kinds, "by", "where", "budget_share", "confidence", "at", "line", "since", "samples",
+    expect(setequal(keys, c(kinds, "by", "where", "budget_share", "confidence", "at", "line", "since", "samples", "baseline", "typical",
                             tamis:::shared_keys)),
            setdiff(keys, kinds))
     columns <- c("from", names(formals(tamis_number)), names(formals(tamis_values)), "values")
