@@ -105,7 +105,9 @@ static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic 
     if ((s->kind == TMI_REGRESSION) != (s->model != NULL)) return false;
     for (size_t k = 0; s->model && k < s->model->on_count; k++)
         if (!is_column(plan, s->model->on[k])) return false;
-    if (tmi_is_contrast(s->kind) != (s->contrast != NULL) || (s->contrast && s->contrast->term_count < 2)) return false;
+    if ((tmi_is_contrast(s->kind) && !s->contrast) || (s->contrast && !tmi_is_contrast(s->kind) && !s->model) ||
+        (s->contrast && s->contrast->term_count < 2))
+        return false;
     for (size_t k = 0; k < s->by_count; k++)
         if (!is_column(plan, s->by[k])) return false;
     return is_column_or_none(plan, s->column) && is_column_or_none(plan, s->second) && is_column_or_none(plan, s->where);

@@ -245,6 +245,7 @@ typedef struct tmi_plan_compared {
     size_t statistic;
     size_t across;         /* the place of `across` among its `by` columns; SIZE_MAX: it is not by that column */
     size_t by[TMI_MAX_BY]; /* the places of the `by` columns of the contrast */
+    size_t on[TMI_MAX_BY]; /* of a model: those of its categories */
 } tmi_plan_compared;
 
 /* A number of a contrast: of which of the two statistics, in which value of `across`, with which weight. */
@@ -253,7 +254,10 @@ typedef struct tmi_plan_term {
     tamis_number *weight;
 } tmi_plan_term;
 
-/* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second. */
+/* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second. A coefficient
+ * of a model whose predictors are all categories is, to first order, a contrast of the means of all their combinations, with
+ * weights that follow from the noisy numbers: `terms` are these combinations, the last category running fastest, and have none;
+ * `across` is its first category. */
 typedef struct tmi_plan_contrast {
     const tmi_plan_column *across; /* the category whose values are compared; NULL: two statistics of the same rows are */
     tmi_plan_compared compared[2];
@@ -293,7 +297,7 @@ typedef struct tmi_plan_statistic {
     tmi_statistic_kind kind;
     const tmi_plan_column *column; /* NULL for a count, table, histogram; of a contrast that of its first number */
     const tmi_plan_column *second; /* of a ratio or correlation */
-    tmi_plan_contrast *contrast;   /* NULL: it is none */
+    tmi_plan_contrast *contrast;   /* NULL: it is none; of a model, the means that it is made of */
     tmi_plan_model *model;         /* of a regression, else NULL */
     const tmi_plan_column *where;  /* an indicator; NULL: all units */
     const tmi_plan_column *by[TMI_MAX_BY];
@@ -496,6 +500,10 @@ char *tmi_model_term_name(const tmi_plan_model *model, size_t term);
 /* What a term is in a row whose categories have these codes, where `numbers` are its numbers; both by place in `on`, and only
  * those that are a category, or a number, are looked at. */
 double tmi_model_term_value(const tmi_plan_model *model, size_t term, const size_t *codes, const double *numbers);
+
+/* The codes of its categories, by place in `on`, in a combination of them (NULL: none are wanted); gives how many combinations
+ * there are, SIZE_MAX if too many. */
+size_t tmi_model_codes(const tmi_plan_model *model, size_t cell, size_t *codes);
 
 /* How many of its predictors are numbers. */
 size_t tmi_model_numbers(const tmi_plan_model *model);

@@ -131,6 +131,12 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     }
     put_column(text, s->column);
     put_line(text, s);
+    for (size_t k = 0; s->model && k < s->model->on_count; k++)
+        tmi_text_format(text, "%s%s",
+                        k == 0                       ? " on "
+                        : k + 1 < s->model->on_count ? ", "
+                                                     : " and ",
+                        tmi_column_label(s->model->on[k]));
     if (!s->second) return;
     tmi_text_put(text, s->kind == TMI_CORRELATION ? " and " : " to ");
     put_column(text, s->second);
@@ -180,7 +186,7 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
         if (s->at_count > 1 && !isnan(at)) tmi_level_words(text, at);
         return;
     }
-    if (s->contrast) put_contrast(text, plan, s);
+    if (tmi_is_contrast(s->kind)) put_contrast(text, plan, s);
     else put_about(text, plan, s, s->at_count == 1 ? tmi_number_nearest(s->at[0]) : at);
     if (s->where) tmi_text_put(text, ", among those with ");
     if (s->where) put_column(text, s->where);
@@ -191,7 +197,8 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
 void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *s)
 {
     const char *of = s->column ? s->column->measured_in : NULL, *to = s->second ? s->second->measured_in : NULL;
-    if (!of || (s->second && !to) || s->kind > TMI_IQR || s->kind == TMI_CONTRAST_QUOTIENT)
+    if (!of || (s->second && !to) || s->kind > TMI_IQR || s->kind == TMI_CONTRAST_QUOTIENT || s->kind == TMI_CORRELATION ||
+        (s->model && s->model->family != TMI_LINEAR))
         return; /* shares and ratios have none */
     if (s->second) tmi_text_format(text, " (%s per %s)", of, to);
     else tmi_text_format(text, s->kind == TMI_VARIANCE ? " (%s, squared)" : " (%s)", of);
@@ -256,7 +263,7 @@ char tmi_quality_of(const tmi_plan_statistic *s, double estimate, double se)
 {
     const bool share = ((s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions) || s->kind == TMI_SHARE_BELOW ||
                        s->kind == TMI_POVERTY;
-    if (tmi_is_contrast(s->kind) && s->kind != TMI_CONTRAST_QUOTIENT) return '\0'; /* 0 is as good a difference as any */
+    if (s->contrast && s->kind != TMI_CONTRAST_QUOTIENT) return '\0'; /* 0 is as good a difference as any */
     if (!share) {
         const double size = fabs(estimate);
         return se > UNRELIABLE * size ? 'F' : se > CAUTION * size ? 'E' : '\0';
@@ -270,4 +277,22 @@ char tmi_quality(const tmi_plan_statistic *s, const tmi_result *x)
     if (x->known || isnan(x->estimate) || isnan(x->se)) return '\0';
     if (x->outside_range || tmi_is_outside_interval(x) || tmi_is_whole_range(x)) return 'F';
     return tmi_quality_of(s, x->estimate, x->se);
+}
+
+/* ---- models ---- */
+
+void tmi_term_words(tmi_text *text, const tmi_plan_model *m, size_t term)
+{
+    const tmi_model_term *t = &m->terms[term];
+    if (t->predictor[0] == SIZE_MAX) tmi_text_put(text, "Intercept");
+    for (size_t k = 0; k < 2 && t->predictor[k] != SIZE_MAX; k++) {
+        const tmi_plan_column *column = m->on[t->predictor[k]];
+        tmi_text_format(text, "%s%s", k > 0 ? " and " : "", tmi_column_label(column));
+        if (t->code[k] == SIZE_MAX) continue;
+        tmi_text_put(text, ": ");
+        tmi_value_words(text, column, t->code[k]);
+        tmi_text_put(text, " (against ");
+        tmi_value_words(text, column, m->baseline[t->predictor[k]]);
+        tmi_text_put(text, ")");
+    }
 }

@@ -35,4 +35,7 @@ char tmi_quality(const tmi_plan_statistic *statistic, const tmi_result *result);
 /* The same of an estimate and its standard error alone: of expected ones, before there is a result. */
 char tmi_quality_of(const tmi_plan_statistic *statistic, double estimate, double se);
 
+/* A term of a model: "sex: f (against m)". */
+void tmi_term_words(tmi_text *text, const tmi_plan_model *model, size_t term);
+
 #endif
