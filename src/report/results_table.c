@@ -181,14 +181,26 @@ static void put_short_title(tmi_text *text, const tmi_plan_statistic *s)
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
 }
 
-/* A test, and what a coefficient of a logarithm is as a factor. */
-static void put_test(tmi_text *cell, const tmi_plan_statistic *s, const tmi_result *result)
+static void put_test(tmi_text *cell, const tmi_result *result)
 {
     if (isnan(result->p)) return;
     tmi_text_put(cell, "  p ");
     tmi_p_text(cell, result->p);
-    if (s->model->family == TMI_LINEAR || result->cell % s->model->term_count == 0) return;
-    tmi_text_format(cell, ", %s ratio %.3g", s->model->family == TMI_LOGISTIC ? "odds" : "rate", exp(result->estimate));
+}
+
+/* Coefficients that are logarithms, as factors. */
+static void put_ratios(tmi_text *words, const tmi_plan_statistic *s, const tmi_result *terms)
+{
+    const char *before = s->model->family == TMI_LOGISTIC ? "odds ratios " : "rate ratios ";
+    if (s->model->family == TMI_LINEAR) return;
+    if (words->length > 0) tmi_text_put(words, "; ");
+    for (size_t j = 1; j < s->model->term_count; j++) {
+        if (isnan(terms[j].lower)) continue;
+        tmi_text_put(words, before);
+        tmi_term_text(words, s, terms[j].cell);
+        tmi_text_format(words, " %.3g (%.3g to %.3g)", exp(terms[j].estimate), exp(terms[j].lower), exp(terms[j].upper));
+        before = ", ";
+    }
 }
 
 /* What models have beside their coefficients, below the table. */
@@ -202,6 +214,7 @@ static void put_models(tmi_text *text, const tmi_results *results)
         tmi_text_init(&words);
         tmi_text_init(&about);
         tmi_model_text(&about, s, first);
+        put_ratios(&about, s, first);
         tmi_statistic_title(&words, results->plan, first->statistic);
         for (size_t k = 0; k < s->by_count; k++)
             tmi_text_format(&words, ", %s", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, first->cell), k));
@@ -239,7 +252,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         if (mixed && !result->known && !isnan(result->lower)) {
             tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_nearest(s->confidence));
         }
-        if (s->model) put_test(&r.cells[3], s, result);
+        if (s->model) put_test(&r.cells[3], result);
         if (result->outside_range) {
             tmi_text_put(&r.cells[3], " *");
             outside = true;
