@@ -246,6 +246,7 @@ typedef struct tmi_plan_compared {
     size_t statistic;
     size_t across;         /* the place of `across` among its `by` columns; SIZE_MAX: it is not by that column */
     size_t by[TMI_MAX_BY]; /* the places of the `by` columns of the contrast */
+    size_t on[TMI_MAX_BY]; /* of a model: those of its categories */
 } tmi_plan_compared;
 
 /* A number of a contrast: of which of the two statistics, in which value of `across`, with which weight. */
@@ -255,7 +256,9 @@ typedef struct tmi_plan_term {
 } tmi_plan_term;
 
 /* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second; a change is
- * one number less that of an earlier release (measure/earlier.h). */
+ * one number less that of an earlier release (measure/earlier.h). A coefficient of a model whose predictors are all categories
+ * is, to first order, a contrast of the means of all their combinations, with weights that follow from the noisy numbers: `terms`
+ * are these combinations, the last category running fastest, and have none; `across` is its first category. */
 typedef struct tmi_plan_contrast {
     /* the category whose values are compared; NULL: two statistics of the same rows are, or one with an earlier release */
     const tmi_plan_column *across;
@@ -298,7 +301,7 @@ typedef struct tmi_plan_statistic {
     tmi_statistic_kind kind;
     const tmi_plan_column *column; /* NULL for a count, table, histogram; of a contrast that of its first number */
     const tmi_plan_column *second; /* of a ratio or correlation */
-    tmi_plan_contrast *contrast;   /* NULL: it is none */
+    tmi_plan_contrast *contrast;   /* NULL: it is none; of a model, the means that it is made of */
     tmi_plan_model *model;         /* of a regression, else NULL */
     const tmi_plan_column *where;  /* an indicator; NULL: all units */
     const tmi_plan_column *by[TMI_MAX_BY];
@@ -385,13 +388,29 @@ typedef struct tmi_plan_control {
     size_t total_count;
 } tmi_plan_control;
 
-/* What is done to the noisy numbers. It costs nothing. */
+/* A rule on the quality of a number: it holds of a larger cv (NULL: whatever the cv) and of a group whose noisy number of sampled
+ * units may be smaller (0: whatever their number). */
+typedef struct tmi_plan_rule {
+    tamis_number *cv_above;
+    int64_t units_below;
+} tmi_plan_rule;
+
+/* What becomes of a number of which a rule holds: it is withheld, or has one of the two quality flags. */
+enum { TMI_SUPPRESS, TMI_CAUTION, TMI_UNRELIABLE, TMI_RULES };
+
+/* What is done to the noisy numbers. It costs nothing, but for the counts of units that a rule may need. */
 typedef struct tmi_plan_postprocess {
-    bool nonnegative;       /* counts and totals of numbers that are not negative are not negative */
-    bool consistent;        /* margins of counts and totals add up */
-    tamis_number *cv_above; /* results with a larger cv are left out; NULL: none */
-    int64_t units_below;    /* groups with a noisy number of sampled units below this are left out; 0: none */
+    bool nonnegative; /* counts and totals of numbers that are not negative are not negative */
+    bool consistent;  /* margins of counts and totals add up */
+    tmi_plan_rule rules[TMI_RULES];
 } tmi_plan_postprocess;
+
+/* Whether a rule asks how many units a group has. */
+static inline bool tmi_asks_units(const tmi_plan_postprocess *p)
+{
+    return p->rules[TMI_SUPPRESS].units_below > 0 || p->rules[TMI_CAUTION].units_below > 0 ||
+           p->rules[TMI_UNRELIABLE].units_below > 0;
+}
 
 /* name NULL: the plan names no wave. */
 typedef struct tmi_plan_wave {
@@ -501,6 +520,10 @@ char *tmi_model_term_name(const tmi_plan_model *model, size_t term);
 /* What a term is in a row whose categories have these codes, where `numbers` are its numbers; both by place in `on`, and only
  * those that are a category, or a number, are looked at. */
 double tmi_model_term_value(const tmi_plan_model *model, size_t term, const size_t *codes, const double *numbers);
+
+/* The codes of its categories, by place in `on`, in a combination of them (NULL: none are wanted); gives how many combinations
+ * there are, SIZE_MAX if too many. */
+size_t tmi_model_codes(const tmi_plan_model *model, size_t cell, size_t *codes);
 
 /* How many of its predictors are numbers. */
 size_t tmi_model_numbers(const tmi_plan_model *model);

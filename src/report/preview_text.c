@@ -74,6 +74,7 @@ static void put_short(tmi_text *text, double x)
 static bool statistics_alike(const tmi_schedule *s, size_t i, size_t j)
 {
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
+    if (a->model || b->model) return false; /* coefficients of different models have nothing in common */
     if (a->contrast && b->contrast && a->contrast->compared[0].kind != b->contrast->compared[0].kind) return false;
     if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || tmi_is_known(s, i) != tmi_is_known(s, j))
         return false;

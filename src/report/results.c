@@ -34,6 +34,28 @@ void tmi_term_text(tmi_text *text, const tmi_plan_statistic *s, size_t cell)
     tmi_free(name);
 }
 
+void tmi_p_text(tmi_text *text, double p)
+{
+    if (p < 0.0001) tmi_text_put(text, "< 0.0001");
+    else tmi_text_format(text, p < 0.01 ? "%.4f" : "%.2f", p);
+}
+
+void tmi_model_text(tmi_text *text, const tmi_plan_statistic *s, const tmi_result *terms)
+{
+    const tmi_plan_model *m = s->model;
+    const char *before = "";
+    if (!isnan(terms->r2)) {
+        tmi_text_format(text, "R\u00b2 %.2f (without interval)", terms->r2);
+        before = "; ";
+    }
+    for (size_t j = 1; j < m->term_count; j++) {
+        if (isnan(terms[j].joint_p) || m->terms[j - 1].predictor[0] == m->terms[j].predictor[0]) continue;
+        tmi_text_format(text, "%sall terms of %s: p ", before, m->on[m->terms[j].predictor[0]]->name);
+        tmi_p_text(text, terms[j].joint_p);
+        before = "; ";
+    }
+}
+
 double tmi_at_of(const tmi_plan_statistic *s, size_t cell)
 {
     return s->at_count > 0 ? tmi_number_nearest(s->at[cell % s->at_count]) : TMI_NULL;
@@ -116,6 +138,8 @@ void tmi_result_title(tmi_text *text, const tamis_plan *plan, const tmi_result *
 {
     const tmi_plan_statistic *s = &plan->statistics[result->statistic];
     put_title(text, plan, s, tmi_at_of(s, result->cell));
+    if (s->model) tmi_text_put(text, ": ");
+    tmi_term_text(text, s, result->cell);
 }
 
 /* ---- JSON ---- */
@@ -278,9 +302,11 @@ static void put_model(tmi_json_out *out, const tmi_results *r, const tmi_measure
     tmi_json_close(out, ']');
     put_joint(out, s->model, terms);
     if (s->model->family == TMI_LINEAR) tmi_json_add_real(out, "r2", terms->r2);
+    int64_t df = -1; /* the same for all terms that are determined */
+    for (size_t j = 0; j < s->model->term_count && df < 0; j++) df = terms[j].df;
     tmi_json_key(out, "df");
-    if (terms->df < 0) tmi_json_put_null(out);
-    else tmi_json_put_integer(out, terms->df);
+    if (df < 0) tmi_json_put_null(out);
+    else tmi_json_put_integer(out, df);
     if (r->schedule) tmi_put_measured_in(out, measured_in, terms->statistic);
     tmi_json_close(out, '}');
 }
@@ -416,7 +442,7 @@ tamis_status tmi_results_shown_json(char **text, const tmi_results *r, tamis_err
     for (size_t i = 0; i < r->count && !json.failed; i++) {
         const tmi_result *x = &r->list[i];
         const tmi_plan_statistic *s = &r->plan->statistics[x->statistic];
-        const char quality[2] = {x->known ? '\0' : tmi_quality(s, x), '\0'};
+        const char quality[2] = {x->known ? '\0' : tmi_quality(r->plan, x), '\0'};
         tmi_text words, cells[TMI_RESULT_CELLS];
         tmi_text_init(&words);
         for (size_t k = 0; k < TMI_RESULT_CELLS; k++) tmi_text_init(&cells[k]);

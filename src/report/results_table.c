@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/table.h"
 #include "num/number.h"
+#include "plan/names.h"
 #include "report/results.h"
 
 #define COLUMNS TMI_RESULT_CELLS
@@ -180,6 +181,59 @@ static bool has_dependent_changes(const tamis_plan *plan)
     return false;
 }
 
+/* A model without what it is on: its terms say that. */
+static void put_short_title(tmi_text *text, const tmi_plan_statistic *s)
+{
+    tmi_text_format(text, "%s %s of %s", tmi_model_family_name(s->model->family), tmi_statistic_name(s), s->column->name);
+    if (s->where) tmi_text_format(text, " where %s", s->where->name);
+    for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
+}
+
+static void put_test(tmi_text *cell, const tmi_result *result)
+{
+    if (isnan(result->p)) return;
+    tmi_text_put(cell, "  p ");
+    tmi_p_text(cell, result->p);
+}
+
+/* Coefficients that are logarithms, as factors. */
+static void put_ratios(tmi_text *words, const tmi_plan_statistic *s, const tmi_result *terms)
+{
+    const char *before = s->model->family == TMI_LOGISTIC ? "odds ratios " : "rate ratios ";
+    if (s->model->family == TMI_LINEAR) return;
+    if (words->length > 0) tmi_text_put(words, "; ");
+    for (size_t j = 1; j < s->model->term_count; j++) {
+        if (isnan(terms[j].lower)) continue;
+        tmi_text_put(words, before);
+        tmi_term_text(words, s, terms[j].cell);
+        tmi_text_format(words, " %.3g (%.3g to %.3g)", exp(terms[j].estimate), exp(terms[j].lower), exp(terms[j].upper));
+        before = ", ";
+    }
+}
+
+/* What models have beside their coefficients, below the table. */
+static void put_models(tmi_text *text, const tmi_results *results)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        const tmi_result *first = &results->list[i];
+        const tmi_plan_statistic *s = &results->plan->statistics[first->statistic];
+        tmi_text words, about;
+        if (!s->model || first->cell % s->model->term_count != 0) continue;
+        tmi_text_init(&words);
+        tmi_text_init(&about);
+        tmi_model_text(&about, s, first);
+        put_ratios(&about, s, first);
+        tmi_statistic_title(&words, results->plan, first->statistic);
+        for (size_t k = 0; k < s->by_count; k++)
+            tmi_text_format(&words, ", %s", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, first->cell), k));
+        if (about.length > 0) tmi_text_format(&words, ": %s", about.bytes);
+        if (words.failed || about.failed) text->failed = true;
+        else if (about.length > 0) tmi_text_wrap(text, "", "  ", words.bytes);
+        tmi_text_clear(&words);
+        tmi_text_clear(&about);
+    }
+}
+
 void tmi_results_table(tmi_text *text, const tmi_results *results)
 {
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
@@ -196,7 +250,8 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         row r;
         row_init(&r);
         if ((s->by_count > 0 || s->model) && result->cell == 0) {
-            tmi_statistic_title(&r.cells[0], plan, result->statistic);
+            if (s->model) put_short_title(&r.cells[0], s);
+            else tmi_statistic_title(&r.cells[0], plan, result->statistic);
             tmi_table_row_taken(&table, r.cells);
         }
         put_label(&r.cells[0], plan, result);
@@ -205,6 +260,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         if (mixed && !result->known && !isnan(result->lower)) {
             tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_nearest(s->confidence));
         }
+        if (s->model) put_test(&r.cells[3], result);
         if (result->outside_range) {
             tmi_text_put(&r.cells[3], " *");
             outside = true;
@@ -220,6 +276,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         first[1] = (char)('1' + i);
         tmi_text_wrap(text, first, "    ", none.words[i]);
     }
+    put_models(text, results);
     if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values\n");
     if (apart) tmi_text_put(text, "! this estimate is outside its own interval: rely on the interval\n");
     if (results->schedule && has_dependent_changes(plan))

@@ -228,6 +228,25 @@ static bool find_places(tmi_plan_compared *c, const tmi_plan_statistic *t, const
     return true;
 }
 
+/* Finds the categories of a model too. */
+static bool find_all_places(tmi_plan_compared *c, const tmi_plan_statistic *t, const tmi_plan_statistic *of)
+{
+    if (!t->model) return find_places(c, t, of);
+    size_t categories = 0;
+    c->across = SIZE_MAX;
+    for (size_t k = 0; k < t->by_count + t->model->on_count; k++) {
+        const bool by = k < t->by_count;
+        const tmi_plan_column *column = by ? t->by[k] : t->model->on[k - t->by_count];
+        if (!column->is_category) continue;
+        size_t j = 0;
+        while (j < of->by_count && of->by[j] != column) j++;
+        if (j == of->by_count) return false;
+        if (by) c->by[k] = j;
+        else c->on[categories++] = j;
+    }
+    return of->by_count == t->by_count + categories;
+}
+
 static bool are_equal(const tamis_number *a, const tamis_number *b) { return a && b ? tmi_number_compare(a, b) == 0 : a == b; }
 
 static bool find_compared(tmi_plan_compared *c, const tamis_plan *plan, const tmi_plan_statistic *t)
@@ -236,7 +255,7 @@ static bool find_compared(tmi_plan_compared *c, const tamis_plan *plan, const tm
         const tmi_plan_statistic *s = &plan->statistics[i];
         if (tmi_is_of_curve(plan, i) || s->kind != c->kind || s->column != c->column || s->second != c->second ||
             s->where != t->where || s->method || s->shrink || !are_equal(s->deff, t->deff) ||
-            !are_equal(s->confidence, t->confidence) || !find_places(c, t, s))
+            !are_equal(s->confidence, t->confidence) || !find_all_places(c, t, s))
             continue;
         c->statistic = i;
         return true;
@@ -256,9 +275,11 @@ static bool add_compared(tmi_plan_compared *c, tamis_plan *plan, const tmi_plan_
                               .line = t->line,
                               .place = t->place};
     memcpy(s->by, t->by, sizeof s->by);
-    if (t->contrast->across) s->by[s->by_count++] = t->contrast->across;
+    if (t->contrast->across && !t->model) s->by[s->by_count++] = t->contrast->across;
+    for (size_t k = 0; t->model && k < t->model->on_count; k++)
+        if (t->model->on[k]->is_category) s->by[s->by_count++] = t->model->on[k];
     c->statistic = plan->statistic_count++;
-    return find_places(c, t, s) && tmi_number_copy(&s->share, t->share, NULL) == TAMIS_OK &&
+    return find_all_places(c, t, s) && tmi_number_copy(&s->share, t->share, NULL) == TAMIS_OK &&
            tmi_number_copy(&s->confidence, t->confidence, NULL) == TAMIS_OK &&
            (!t->deff || tmi_number_copy(&s->deff, t->deff, NULL) == TAMIS_OK);
 }
@@ -296,12 +317,20 @@ size_t tmi_term_cell(const tamis_plan *plan, const tmi_plan_statistic *t, size_t
 {
     const tmi_plan_compared *c = &t->contrast->compared[t->contrast->terms[term].compared];
     const tmi_plan_statistic *of = &plan->statistics[c->statistic];
-    size_t codes[TMI_MAX_BY] = {0}, cell = 0;
+    const size_t place = term;
+    size_t codes[TMI_MAX_BY] = {0}, cell = 0, categories = 0;
+    if (t->model) group /= t->model->term_count;
+    for (size_t k = 0; t->model && k < t->model->on_count; k++) categories += t->model->on[k]->is_category;
+    for (size_t k = t->model ? t->model->on_count : 0; k-- > 0;) {
+        if (!t->model->on[k]->is_category) continue;
+        codes[c->on[--categories]] = term % t->model->on[k]->value_count;
+        term /= t->model->on[k]->value_count;
+    }
     for (size_t k = t->by_count; k-- > 0;) {
         codes[c->by[k]] = group % t->by[k]->value_count;
         group /= t->by[k]->value_count;
     }
-    if (c->across != SIZE_MAX) codes[c->across] = t->contrast->terms[term].code;
+    if (c->across != SIZE_MAX) codes[c->across] = t->contrast->terms[place].code;
     for (size_t j = 0; j < of->by_count; j++) {
         const size_t most = of->by[j]->value_count - 1;
         cell = cell * of->by[j]->value_count + (codes[j] < most ? codes[j] : most);

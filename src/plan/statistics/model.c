@@ -327,6 +327,41 @@ size_t tmi_model_numbers(const tmi_plan_model *m)
     return count;
 }
 
+/* ---- means of all combinations of categories ---- */
+
+size_t tmi_model_codes(const tmi_plan_model *m, size_t cell, size_t *codes)
+{
+    size_t cells = 1;
+    for (size_t k = m->on_count; k-- > 0;) {
+        if (!m->on[k]->is_category) continue;
+        if (codes) codes[k] = cell % m->on[k]->value_count;
+        cell /= m->on[k]->value_count;
+        if (__builtin_mul_overflow(cells, m->on[k]->value_count, &cells)) return SIZE_MAX;
+    }
+    return cells;
+}
+
+/* What a model of categories is made of: the means of what it explains in all of their combinations. */
+static void make_means(tmi_reader *reader, const tmi_value *value, tmi_plan_statistic *s)
+{
+    const size_t cells = tmi_model_codes(s->model, 0, NULL);
+    if (cells > (size_t)TMI_MAX_PLAN_CELLS) {
+        tmi_complain(reader, value, "expected at most %lld combinations of the values of all categories: use fewer",
+                     (long long)TMI_MAX_PLAN_CELLS);
+        return;
+    }
+    tmi_plan_contrast *c = s->contrast = tmi_alloc(1, sizeof *c);
+    if (c) c->terms = tmi_alloc(cells, sizeof *c->terms);
+    if (!c || !c->terms) {
+        reader->no_memory = true;
+        return;
+    }
+    c->across = s->model->on[0];
+    c->compared[0] = (tmi_plan_compared){.kind = s->column->conditions ? TMI_SHARE : TMI_MEAN, .column = s->column};
+    c->compared_count = 1;
+    c->term_count = cells;
+}
+
 /* ---- the whole ---- */
 
 static void check_explained(tmi_reader *reader, const tmi_value *of, const tmi_plan_statistic *s)
@@ -368,4 +403,5 @@ void tmi_read_regression(tmi_reader *reader, const tmi_value *value, const tmi_v
     if (baseline) read_baseline(reader, baseline, m);
     if (typical) read_guesses(reader, typical, m);
     if (reader->count == before && !reader->no_memory) make_terms(reader, value, m);
+    if (reader->count == before && !reader->no_memory && tmi_model_numbers(m) == 0) make_means(reader, value, s);
 }

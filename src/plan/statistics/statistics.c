@@ -487,7 +487,8 @@ static bool are_same_contrasts(const tmi_plan_contrast *a, const tmi_plan_contra
         same = a->compared[i].kind == b->compared[i].kind && a->compared[i].column == b->compared[i].column &&
                a->compared[i].second == b->compared[i].second;
     for (size_t i = 0; same && i < a->term_count; i++)
-        same = a->terms[i].code == b->terms[i].code && tmi_number_compare(a->terms[i].weight, b->terms[i].weight) == 0;
+        same = a->terms[i].code == b->terms[i].code &&
+               (!a->terms[i].weight || tmi_number_compare(a->terms[i].weight, b->terms[i].weight) == 0);
     return same;
 }
 

@@ -9,8 +9,8 @@
 #include "release/earlier.h"
 #include "release/release.h"
 
-/* What was found of a file that the certificate names. */
-typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS } tmi_found;
+/* What was found of a file that the certificate names; or that it names none. */
+typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS, TMI_NOT_NAMED } tmi_found;
 
 /* Who looks at a release whose files follow from its certificate, while its numbers are there. Whether the rest of the folder is
  * right is known only afterwards. */
