@@ -75,6 +75,19 @@ test("formulas", {
   invalid(stat_total(~x, colour = 1), "unused arguments")
   invalid(stat_total(~x, by = ~a:b), "by: expected columns")
 })
+test("models", {
+  s <- survey_of()
+  r <- quiet(tamis_glm(income ~ region, s, epsilon = 2))
+  expect(identical(r$term, c("(intercept)", "region=south")) && all(r$statistic == "regression"))
+  shown <- paste(utils::capture.output(print(r)), collapse = "\n")
+  expect(grepl("Std. Error of it noise t value +Pr", shown) && grepl("region=south", shown, fixed = TRUE), shown)
+  e <- quiet(tamis_estimate(s, stat_regression(income ~ region)))
+  plain_fit <- stats::lm(income ~ region, people)
+  expect(max(abs(unname(e$estimate) - unname(coef(plain_fit)))) < 1e-12, e$estimate)
+  expect(grepl("Regression of income", paste(utils::capture.output(print(e)), collapse = "\n")))
+  expect(identical(tamis:::family_of(stats::quasibinomial()), "logistic") && identical(tamis:::family_of(stats::poisson), "poisson"))
+  invalid(tamis_glm(income ~ region, s, family = stats::Gamma(), epsilon = 1), "expected gaussian, binomial or poisson")
+})
 test("every key of the schema has an argument", {
   schema <- Sys.getenv("TAMIS_TEST_SCHEMA")
   if (nzchar(schema)) {
