@@ -242,8 +242,8 @@ static void set_score(fit *f)
     }
 }
 
-/* Newton's method. No coefficient moves by more than LONGEST at once: with canonical links the score has one root, and a step that
- * is cut goes towards it. NULL, or why there is no answer. */
+/* Newton's method. No coefficient moves by more than LONGEST at once: with canonical links the score has one root, and a step
+ * that is cut goes towards it. NULL, or why there is no answer. */
 #define LONGEST 4.0
 
 static const char *find_root(fit *f)
@@ -351,8 +351,8 @@ done:
     return status;
 }
 
-/* All terms of a category at once: Wald's test, b' V^-1 b / q. The covariance of two of them is half of what the variance of their
- * sum has more than both. */
+/* All terms of a category at once: Wald's test, b' V^-1 b / q. The covariance of two of them is half of what the variance of
+ * their sum has more than both. */
 static tamis_status test_category(tmi_result *terms, fit *f, const tmi_plan_statistic *s, size_t first, size_t q, int64_t df,
                                   tamis_error *err)
 {

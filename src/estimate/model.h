@@ -6,7 +6,8 @@
  * the design's degrees of freedom in the domain, plus 1, less the number of coefficients, as svyglm has it.
  *
  * Columns are centred and scaled before anything is solved, so that doubles suffice to some twelve digits. A term that is a
- * combination of those before it in these rows has no coefficient, and the others are as if it were not in the model: as R does. */
+ * combination of those before it in these rows has no coefficient, and the others are as if it were not in the model: as R
+ * does. */
 #ifndef TMI_ESTIMATE_MODEL_H
 #define TMI_ESTIMATE_MODEL_H
 

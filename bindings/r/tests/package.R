@@ -80,7 +80,7 @@ test("models", {
   r <- quiet(tamis_glm(income ~ region, s, epsilon = 2))
   expect(identical(r$term, c("(intercept)", "region=south")) && all(r$statistic == "regression"))
   shown <- paste(utils::capture.output(print(r)), collapse = "\n")
-  expect(grepl("Std. Error of it noise t value +Pr", shown) && grepl("region=south", shown, fixed = TRUE), shown)
+  expect(grepl("Std. Error +of it noise +t value +Pr", shown) && grepl("region=south", shown, fixed = TRUE), shown)
   e <- quiet(tamis_estimate(s, stat_regression(income ~ region)))
   plain_fit <- stats::lm(income ~ region, people)
   expect(max(abs(unname(e$estimate) - unname(coef(plain_fit)))) < 1e-12, e$estimate)
