@@ -46,15 +46,27 @@ static void add_earlier(double *noise, double *sampling, const tmi_schedule *s, 
     }
 }
 
+/* The two numbers of a quotient, if public guesses say how large they are: shares of groups make totals and counts differ. */
+static bool quotient_of(double *size, double *below, const tmi_expected_statistic *list, const tmi_schedule *s, size_t i,
+                        size_t group)
+{
+    const double x = group_of(list, s, i, 0, group)->expected, y = group_of(list, s, i, 1, group)->expected;
+    if (!(x > 0) || !(y > 0) || !isfinite(x / y)) return false;
+    *size = x / y;
+    *below = y;
+    return true;
+}
+
 static tmi_expected_group expected_of(const tmi_expected_statistic *list, const tmi_schedule *s, size_t i, size_t group)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_plan_contrast *c = t->contrast;
     tmi_expected_group found = {.expected = TMI_NULL, .units = INFINITY};
-    double noise = 0, sampling = 0, sum = 0;
+    double noise = 0, sampling = 0, sum = 0, size = 1, below = 1;
+    const bool quotient = t->kind == TMI_CONTRAST_QUOTIENT && quotient_of(&size, &below, list, s, i, group);
     for (size_t k = 0; k < c->term_count; k++) {
         const tmi_expected_group *own = group_of(list, s, i, k, group);
-        const double f = tmi_expected_weight(s, i, k);
+        const double f = quotient ? (k == 0 ? 1 : -size) / below : tmi_expected_weight(s, i, k);
         noise += f * f * own->noise_sd * own->noise_sd;
         sampling += f * f * own->sampling_sd * own->sampling_sd;
         sum += fabs(f) * own->sampling_sd;
@@ -71,7 +83,7 @@ static tmi_expected_group expected_of(const tmi_expected_statistic *list, const 
         sampling = sum * sum;
     }
     if (t->kind == TMI_CONTRAST_QUOTIENT) {
-        found.expected = 1;
+        found.expected = size; /* 1 where nothing is said */
         found.limit = INFINITY;
     }
     if (!isfinite(found.units)) found.units = 0;
