@@ -439,6 +439,7 @@ static void every_change_of_a_file_is_found(void **state)
         char *certificate = read_text(path);
         for (size_t f = 0; f < TMI_FILES; f++) {
             const bool json = strstr(tmi_files[f].name, ".json") != NULL;
+            if (strstr(tmi_files[f].name, ".xlsx")) continue; /* no text: tests/cli/outputs.py changes its bytes */
             path_of(path, i, cases[i].times, tmi_files[f].name);
             char *text = read_text(path);
             for (char *at = json ? next_leaf(text) : text; at && *at; places++) {
