@@ -123,6 +123,26 @@ def what_is_refused_says_what_works():
 
 
 
+@case
+def the_plans_of_the_page_run():
+    page = (TOP / "docs" / "regression.md").read_text()
+    plans = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    assert len(plans) == 2, len(plans)
+    for plan in plans:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for data in (TOP / "examples" / "schools" / "apistrat.csv", TOP / "examples" / "households" / "eusilc.csv"):
+                shutil.copy(data, folder)
+            (folder / "p.yaml").write_text(plan)
+            told = tamis("check", "p.yaml", cwd=folder)
+            assert told.returncode == OK and "regression of" in told.stdout, told
+            done = tamis("release", "p.yaml", "--out", "out", cwd=folder)
+            assert done.returncode == OK, done.stderr
+            for name in re.findall(r"^  (\S+) .* p ", page, re.M) if "schools" in plan else ["size=[2,3)"]:
+                assert re.search(rf"^  {re.escape(name)} ", done.stdout, re.M), (name, done.stdout)
+            assert tamis("verify", "out", cwd=folder).returncode == OK and verifier.verify(folder / "out") == []
+
+
 # ---- how often intervals cover ----
 
 def population(rng, clustered):
