@@ -109,9 +109,11 @@ class Reading:
             self.check(len(beta) == len(terms), "release.json.results", "a model has other terms")
             return
         score, size = [0.0] * len(terms), 1e-9
-        rows = {"where": {**of.get("where", {}), **{k: self.listed(k) for k in m["of"]}}} if column is None else {k: of[k] for k in ("where",) if k in of}
-        if column is None and any(k in of.get("where", {}) or k not in self.c["plan"]["columns"] or "values" not in self.c["plan"]["columns"][k] for k in m["of"]):
-            return
+        rows = {k: of[k] for k in ("where",) if k in of}
+        if column is None:  # rows that have a value of every column of the indicator, which are categories here
+            if any(k in of.get("where", {}) or "values" not in self.c["plan"]["columns"].get(k, {}) for k in m["of"]):
+                return
+            rows = {"where": {**of.get("where", {}), **{k: self.listed(k) for k in m["of"]}}}
         for cell in itertools.product(*(range(self.size(by)) for by in m["on"])):
             place = [*codes, *cell]
             try:

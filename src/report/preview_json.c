@@ -10,6 +10,7 @@
 #include "report/report_words.h"
 #include "report/results.h"
 #include "schedule/expected/assumptions.h"
+#include "schedule/expected/model.h"
 
 void tmi_expected_advice(tmi_text *text, const tmi_preview *p, size_t i, const char *more, double loss, double sample)
 {
@@ -103,6 +104,7 @@ static void put_groups(tmi_json_out *out, const tamis_plan *plan, const tmi_plan
         if (!alike) tmi_json_key(out, "group");
         if (!alike) tmi_put_group(out, s->by, s->by_count, k / levels);
         if (s->model) put_term(out, s, k);
+        if (s->model) tmi_json_add_boolean(out, "may_be_not_determined", p->turn >= TMI_HOPELESS);
         if (s->at_count > 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[k % levels]));
         tmi_json_add_real(out, "noise_sd", tmi_expected_group_noise(p));
         tmi_json_add_real(out, "sampling_se", tmi_expected_group_sampling(p));
