@@ -20,6 +20,7 @@ from math import erfc, exp, floor, sqrt
 
 from ed25519 import ed25519
 from verifier_account import Account
+from verifier_changes import Changes
 from verifier_choices import Choices
 from verifier_contributions import Contributions
 from verifier_files import Files
@@ -35,7 +36,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
+class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()

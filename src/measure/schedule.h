@@ -9,6 +9,7 @@
 #ifndef TMI_MEASURE_SCHEDULE_H
 #define TMI_MEASURE_SCHEDULE_H
 
+#include "measure/earlier.h"
 #include "measure/frame/frame_file.h"
 #include "measure/measurement.h"
 #include "measure/quantile_tasks.h"
@@ -49,6 +50,9 @@ typedef struct tmi_schedule {
     tamis_number *epsilon, *delta; /* what that means for a sampled unit: certified, rounded up */
     double gap;                    /* Gaussian noise: the tables are at most this far from the best, in the sum of share * log
                                       variance; NaN: not known */
+
+    /* lent: what the changes of the plan are measured from; NULL: nobody has read it. Nothing else depends on it. */
+    const tmi_earlier_list *earlier;
 
     tmi_watch *watch; /* asked by whatever takes long with this schedule; NULL: nobody watches */
 } tmi_schedule;

@@ -221,6 +221,10 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
         tmi_json_key(out, "frame");
         tmi_put_frame_facts(out, tmi_frame_of(s));
     }
+    if (s->earlier && s->earlier->count > 0) {
+        tmi_json_key(out, "earlier");
+        tmi_put_earlier(out, s->earlier);
+    }
     tmi_json_key(out, "measurements");
     put_measurements(out, s);
     if (s->quantile_task_count > 0) {

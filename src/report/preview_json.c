@@ -10,6 +10,7 @@
 #include "report/report_words.h"
 #include "report/results.h"
 #include "schedule/expected/assumptions.h"
+#include "schedule/expected/model.h"
 
 void tmi_expected_advice(tmi_text *text, const tmi_preview *p, size_t i, const char *more, double loss, double sample)
 {
@@ -84,9 +85,17 @@ static void put_quality(tmi_json_out *out, char quality)
     tmi_json_add_string(out, "quality", quality ? (char[]){quality, '\0'} : NULL);
 }
 
+static void put_term(tmi_json_out *out, const tmi_plan_statistic *s, size_t cell)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_term_text(&name, s, cell);
+    tmi_json_add_taken(out, "term", &name);
+}
+
 static void put_groups(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_statistic *s, const tmi_expected_statistic *f)
 {
-    const size_t levels = s->at_count > 0 ? s->at_count : 1;
+    const size_t levels = s->model ? s->model->term_count : s->at_count > 0 ? s->at_count : 1;
     const bool alike = f->count == levels; /* all groups */
     tmi_json_add_open(out, "groups", '[');
     for (size_t k = 0; k < f->count && !out->text->failed; k++) {
@@ -94,6 +103,8 @@ static void put_groups(tmi_json_out *out, const tamis_plan *plan, const tmi_plan
         tmi_json_open(out, '{');
         if (!alike) tmi_json_key(out, "group");
         if (!alike) tmi_put_group(out, s->by, s->by_count, k / levels);
+        if (s->model) put_term(out, s, k);
+        if (s->model) tmi_json_add_boolean(out, "may_be_not_determined", p->turn >= TMI_HOPELESS);
         if (s->at_count > 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[k % levels]));
         tmi_json_add_real(out, "noise_sd", tmi_expected_group_noise(p));
         tmi_json_add_real(out, "sampling_se", tmi_expected_group_sampling(p));
@@ -119,7 +130,7 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_taken(out, "words", &words);
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
-    if (s->contrast) {
+    if (tmi_is_contrast(s->kind)) {
         tmi_text compared;
         tmi_text_init(&compared);
         tmi_contrast_text(&compared, s);

@@ -39,4 +39,7 @@ char tmi_quality_of(const tamis_plan *plan, const tmi_plan_statistic *statistic,
 /* What the flags mean in this plan: some sentences, each letter between two texts. */
 void tmi_quality_words(tmi_text *text, const tamis_plan *plan, const char *before, const char *after);
 
+/* A term of a model: "sex: f (against m)". */
+void tmi_term_words(tmi_text *text, const tmi_plan_model *model, size_t term);
+
 #endif

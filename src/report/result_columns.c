@@ -88,6 +88,16 @@ static void put_contrast(tmi_results_column *c, size_t row, const tmi_plan_stati
     tmi_text_clear(&words);
 }
 
+static void put_term(tmi_results_column *c, size_t row, const tmi_plan_statistic *s, size_t cell)
+{
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_term_text(&words, s, cell);
+    if (words.failed) c->bytes.failed = true;
+    put_text(c, row, words.length ? words.bytes : NULL);
+    tmi_text_clear(&words);
+}
+
 static void put_row(tmi_result_columns *t, size_t row, const tmi_results *r, const tmi_result *x, const char *const *groups,
                     size_t group_count)
 {
@@ -121,7 +131,9 @@ static void put_row(tmi_result_columns *t, size_t row, const tmi_results *r, con
         put_text(c, row, i < s->by_count ? tmi_cell_value(s->by, s->by_count, cell, i) : NULL);
     }
     if (tmi_has_contrasts(r->plan)) put_contrast(c++, row, s);
+    if (tmi_has_models(r->plan)) put_term(c++, row, s, x->cell);
     for (size_t i = 0; i < COUNT(after); i++) put_number(c++, row, numbers[i]);
+    if (tmi_has_models(r->plan)) put_number(c++, row, x->p);
     put_text(c++, row, quality[0] && quality[0] != ' ' ? quality : NULL);
     put_notes(c, row, x);
 }
@@ -134,7 +146,7 @@ bool tmi_result_columns_make(tmi_result_columns *t, const tmi_results *r)
     if (!groups) return false;
     const size_t group_count = tmi_group_columns(groups, r->plan);
     bool made = true;
-    t->list = tmi_alloc(COUNT(before) + group_count + 1 + COUNT(after) + COUNT(last), sizeof *t->list);
+    t->list = tmi_alloc(COUNT(before) + group_count + 3 + COUNT(after) + COUNT(last), sizeof *t->list);
     if (!t->list) made = false;
     for (size_t i = 0; made && i < COUNT(before); i++)
         made = add_column(t, (tmi_column_role)(TMI_ROLE_STATISTIC + i), before[i], true);
@@ -147,7 +159,9 @@ bool tmi_result_columns_make(tmi_result_columns *t, const tmi_results *r)
         tmi_text_clear(&name);
     }
     if (made && tmi_has_contrasts(r->plan)) made = add_column(t, TMI_ROLE_CONTRAST, "contrast", true);
+    if (made && tmi_has_models(r->plan)) made = add_column(t, TMI_ROLE_TERM, "term", true);
     for (size_t i = 0; made && i < COUNT(after); i++) made = add_column(t, (tmi_column_role)(TMI_ROLE_AT + i), after[i], false);
+    if (made && tmi_has_models(r->plan)) made = add_column(t, TMI_ROLE_P, "p", false);
     for (size_t i = 0; made && i < COUNT(last); i++) made = add_column(t, (tmi_column_role)(TMI_ROLE_QUALITY + i), last[i], true);
     for (size_t i = 0; made && i < r->count; i++) put_row(t, i, r, &r->list[i], groups, group_count);
     for (size_t c = 0; made && c < t->count; c++) made = !t->list[c].bytes.failed;

@@ -13,6 +13,7 @@ typedef enum tmi_column_role {
     TMI_ROLE_WHERE,
     TMI_ROLE_GROUP,
     TMI_ROLE_CONTRAST,
+    TMI_ROLE_TERM,
     TMI_ROLE_AT,
     TMI_ROLE_LINE,
     TMI_ROLE_ESTIMATE,
@@ -24,6 +25,7 @@ typedef enum tmi_column_role {
     TMI_ROLE_CONFIDENCE,
     TMI_ROLE_DF,
     TMI_ROLE_CV,
+    TMI_ROLE_P,
     TMI_ROLE_QUALITY,
     TMI_ROLE_NOTES
 } tmi_column_role;

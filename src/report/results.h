@@ -57,6 +57,16 @@ void tmi_result_title(tmi_text *text, const tamis_plan *plan, const tmi_result *
 size_t tmi_group_of(const tmi_plan_statistic *statistic, size_t cell);
 double tmi_at_of(const tmi_plan_statistic *statistic, size_t cell);
 
+/* The term of a model that a cell is of, "sex=f"; nothing of other statistics. */
+void tmi_term_text(tmi_text *text, const tmi_plan_statistic *statistic, size_t cell);
+bool tmi_has_models(const tamis_plan *plan);
+
+/* The probability of a test as people read it, "< .0001" or ".03". */
+void tmi_p_text(tmi_text *text, double p);
+
+/* What a model has beside its coefficients, from those of one group: "R2 0.68; all terms of stype: p < .0001"; or nothing. */
+void tmi_model_text(tmi_text *text, const tmi_plan_statistic *statistic, const tmi_result *terms);
+
 /* Which tables each statistic rests on: lists that are numbered in the order of the statistics, equal ones once. */
 typedef struct tmi_measured_in {
     const tmi_schedule *schedule;

@@ -15,9 +15,13 @@
 #include "report/results.h"
 
 /* The identifier of each role; NULL: it is not written, or written with the others at the end. */
-static const char *const dimensions[] = {
-    [TMI_ROLE_STATISTIC] = "STATISTIC", [TMI_ROLE_COLUMN] = "VARIABLE", [TMI_ROLE_WHERE] = "DOMAIN",
-    [TMI_ROLE_CONTRAST] = "CONTRAST",   [TMI_ROLE_AT] = "QUANTILE",     [TMI_ROLE_LINE] = "LINE"};
+static const char *const dimensions[] = {[TMI_ROLE_STATISTIC] = "STATISTIC",
+                                         [TMI_ROLE_COLUMN] = "VARIABLE",
+                                         [TMI_ROLE_WHERE] = "DOMAIN",
+                                         [TMI_ROLE_CONTRAST] = "CONTRAST",
+                                         [TMI_ROLE_TERM] = "TERM",
+                                         [TMI_ROLE_AT] = "QUANTILE",
+                                         [TMI_ROLE_LINE] = "LINE"};
 static const char *const measures[] = {[TMI_ROLE_ESTIMATE] = "OBS_VALUE",
                                        [TMI_ROLE_SE] = "STD_ERROR",
                                        [TMI_ROLE_SAMPLING_SE] = "SAMPLING_ERROR",
@@ -26,7 +30,8 @@ static const char *const measures[] = {[TMI_ROLE_ESTIMATE] = "OBS_VALUE",
                                        [TMI_ROLE_UPPER] = "UPPER_LIMIT",
                                        [TMI_ROLE_CONFIDENCE] = "CONFIDENCE",
                                        [TMI_ROLE_DF] = "DF",
-                                       [TMI_ROLE_CV] = "CV"};
+                                       [TMI_ROLE_CV] = "CV",
+                                       [TMI_ROLE_P] = "P_VALUE"};
 
 /* A field of CSV. */
 static void put_field(tmi_text *csv, const char *text, size_t length)
@@ -67,7 +72,7 @@ static void put_group_identifier(tmi_text *csv, const tmi_result_columns *column
         tmi_text_init(&other);
         if (role == TMI_ROLE_GROUP && c != which) put_identifier(&other, columns->list[c].name);
         else if (role < TMI_ROLE_ESTIMATE && dimensions[role]) tmi_text_put(&other, dimensions[role]);
-        else if (role <= TMI_ROLE_CV && measures[role]) tmi_text_put(&other, measures[role]);
+        else if (role <= TMI_ROLE_P && measures[role]) tmi_text_put(&other, measures[role]);
         taken = other.bytes && strcmp(other.bytes, own.bytes) == 0;
         own.failed = own.failed || other.failed;
         tmi_text_clear(&other);
@@ -78,7 +83,7 @@ static void put_group_identifier(tmi_text *csv, const tmi_result_columns *column
 }
 
 static bool is_dimension(tmi_column_role role) { return role < TMI_ROLE_ESTIMATE; }
-static bool is_measure(tmi_column_role role) { return role >= TMI_ROLE_ESTIMATE && role <= TMI_ROLE_CV; }
+static bool is_measure(tmi_column_role role) { return role >= TMI_ROLE_ESTIMATE && role <= TMI_ROLE_P; }
 
 /* Quantiles and lines are dimensions where some statistic has them. */
 static bool is_written(const tmi_results_column *c, size_t rows)

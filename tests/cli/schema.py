@@ -55,6 +55,9 @@ MAPS = {
     "definitions/statistic": f"statistics: [{{{UNKNOWN}}}]\n",
     "definitions/statistic/properties/ratio": f"statistics: [{{ratio: {{{UNKNOWN}}}}}]\n",
     "definitions/compared": f"statistics: [{{difference: {{{UNKNOWN}}}}}]\n",
+    "definitions/regression": f"statistics: [{{regression: {{{UNKNOWN}}}}}]\n",
+    "definitions/statistic/properties/typical": f"columns: {{y: {{from: 0, to: 6, step: 1}}, g: {{values: [a, b]}}}}\n"
+                                                f"statistics: [{{regression: {{of: y, on: [g]}}, typical: {{{UNKNOWN}}}}}]\n",
     "definitions/loss": f"budget: {{{UNKNOWN}}}\n",
     "properties/ledger/anyOf/1": f"ledger: {{{UNKNOWN}}}\n",
     "properties/calibrate": f"calibrate: {{{UNKNOWN}}}\n",

@@ -323,6 +323,10 @@ static void every_allocation_may_fail(void **state)
         HEAD "  - {difference: {mean: pay, between: {status: [other, employed]}}, by: awards}\n"
              "  - {difference: {share: {awards: \"Yes\"}, minus: {share: {status: other}}}, where: {age: {from: 15.5}}}\n"
              "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, -1/2, -1/2]}}\n",
+        HEAD
+        "  - {correlation: [pay, age]}\n"
+        "  - {regression: {of: pay, on: [{age: [16, 65]}, awards], interactions: [[age, awards]]}, baseline: {awards: \"Yes\"},\n"
+        "     typical: {vif: 2, r2: 0.5}}\n",
         AROUND,
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -57,8 +57,18 @@ static const char chosen[] = HEAD FILE_A
     "statistics:\n  - {difference: {mean: x, between: {h: [u, v]}}}\n  - {quotient: {total: y, between: {h: [u, v]}}}\n" \
     "  - {contrast: {mean: y, by: h, weights: [1, 1, -2]}}\n  - {difference: {share: {h: u}, minus: {share: {h: v}}}}\n"
 static const char contrasts[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON CONTRASTS BUDGET;
+static const char since[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON
+                                        "columns:\n  y: {from: 0, to: 6, step: 1}\n"
+                                        "statistics:\n  - {change: {mean: y}, since: nowhere}\n" BUDGET;
 static const char clusters[] = HEAD FILE_A
     "design: {cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}}\n" PERSON CONTRASTS BUDGET;
+#define MODELS \
+    "columns:\n  x: {from: 0, to: 10, step: 1}\n  h: {values: [u, v, w]}\n  g: {values: [a, b]}\n" \
+    "statistics:\n  - {regression: {of: x, on: [h, g]}, baseline: {h: v}, typical: {vif: 2}}\n" \
+    "  - {regression: {of: {x: {from: 3}}, on: [g], family: logistic}}\n"
+static const char models[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON MODELS BUDGET;
+static const char model_clusters[] = HEAD FILE_A
+    "design: {cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}}\n" PERSON MODELS BUDGET;
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",
                                   "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
 static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"

@@ -282,6 +282,7 @@ static tamis_status check_published(tmi_int128 **noisy, int64_t **answers, const
     const bool made = status == TAMIS_OK;
     TMI_TRY(tmi_check_noted(&v->check, "release.json", status, &reason, err));
     if (!made) goto done;
+    if (v->visit) TMI_TRY(v->visit->see(v->visit->context, &r, err));
     TMI_TRY(check_file(&r, f, TMI_FILE_REGISTRY, v, err));
     if (!f->bytes[TMI_FILE_RESULTS]) goto done; /* whose numbers the others repeat */
     TMI_TRY(check_results(&r, f, v, err));

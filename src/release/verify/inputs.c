@@ -235,7 +235,11 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
         goto done;
     }
     status = make_again(v, plan, &certified, &reason);
-    status = tmi_check_noted(c, "plan", status, &reason, err);
+    TMI_TRY(tmi_check_noted(c, "plan", status, &reason, err));
+    if (!v->schedule.plan) goto done;
+    status = tmi_earlier_read_json(&v->earlier, tmi_value_get(document, "earlier"), v->schedule.plan, &reason);
+    if (status == TAMIS_OK) v->schedule.earlier = &v->earlier;
+    status = tmi_check_noted(c, "earlier", status, &reason, err);
 
 done:
     tmi_frame_facts_clear(&frame);
