@@ -62,6 +62,8 @@ static const char *const plans[] = {
     "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}\n" MEAN,
     HEAD
     "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5, smallest: 40}}, "
+         "max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9, typical: {population: 1/3e-3, sample: 200, rows: {mean: 1.5, "
          "sd: 1/2}, icc: 0}}\n" MEAN,
