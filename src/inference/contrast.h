@@ -43,7 +43,8 @@ typedef struct tmi_contrast_sums {
 tamis_status tmi_contrast_sums_make(tmi_contrast_sums *sums, const tmi_inference *inference, size_t contrast, tamis_error *err);
 void tmi_contrast_sums_clear(tmi_contrast_sums *sums);
 
-/* Fills `terms` for a group; of a model for one of its coefficients in a group, with r the fitted mean of a cell. Where noise leaves no denominator, a number and its weight are 0. */
+/* Fills `terms` for a group; of a model for one of its coefficients in a group, with r the fitted mean of a cell. Where noise
+ * leaves no denominator, a number and its weight are 0. */
 void tmi_contrast_take_group(tmi_contrast_sums *sums, size_t group);
 
 /* The variance that a simple random sample of the same mean weight would have (tmi_simple_variance); and that of the noise, as

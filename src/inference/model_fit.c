@@ -149,8 +149,8 @@ static bool begin(double *beta, const tmi_model_fit *f)
     return true;
 }
 
-/* One step of Newton's method from where `score` is that of beta: halved until the score becomes smaller, and with a ridge where J
- * is not positive definite. Sets `close` where no step is needed any more; false: there is no root to be found. */
+/* One step of Newton's method from where `score` is that of beta: halved until the score becomes smaller, with a ridge where J is
+ * not positive definite. Sets `close` where no step is needed any more; false: there is no root to be found. */
 static bool step_on(bool *close, double *size, tmi_model_fit *f)
 {
     const size_t n = f->terms;

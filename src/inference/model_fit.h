@@ -1,8 +1,8 @@
 /* Regression from cells: the coefficients that make the score 0.
  *
- * Rows with the same values of all predictors are one cell c with a row X_c of the design matrix, of which only the number of rows
- * N_c and the sum Y_c of what is explained are known, both weighted and noisy. The score of a linear, logistic or Poisson model
- * with its canonical link is linear in them:
+ * Rows with the same values of all predictors are one cell c with a row X_c of the design matrix. Only its number of rows N_c
+ * and the sum Y_c of what is explained are known, both weighted and noisy. The score of a linear, logistic or Poisson model with
+ * its canonical link is linear in them:
  *
  *     S(beta) = sum over cells of X_c (Y_c - mu(X_c beta) N_c),      mu = eta, 1/(1 + e^-eta), e^eta.
  *

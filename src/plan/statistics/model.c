@@ -1,9 +1,9 @@
 /* correlation, regression: the columns of a model, and the terms whose coefficients are asked for.
  *
  * A category with k values is k - 1 terms, each the difference between a value and the baseline; a number is one term; two
- * categories that interact are one term more for each pair of values other than the baselines. The intercept comes first. Numbers
- * are in linear models alone: what a logistic or Poisson model needs of an uncut number is no sum over rows that could be measured
- * before its coefficients are known. */
+ * categories that interact are one term more for each pair of values other than the baselines. The intercept comes first.
+ * Numbers are in linear models alone: what a logistic or Poisson model needs of an uncut number is no sum over rows that could be
+ * measured before its coefficients are known. */
 #include <string.h>
 
 #include "base/memory.h"
