@@ -222,7 +222,10 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
         return sum(drawn) * K * (self.within["largest"] if self.kind == "cluster" else 1)
 
     def first_stage(self, sizes):
-        return sizes.get("first", sizes)
+        """The sizes of the clusters that were drawn: a design of theirs has them under its name, strata have them themselves."""
+        first = sizes.get("first", sizes)
+        first = next((first[kind] for kind in ("pps", "systematic") if kind in first), first)
+        return {**first, **{key: sizes[key] for key in ("population", "sample") if key in sizes}}
 
     # ---- the budget ----
 
@@ -332,7 +335,7 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
                 likely = [(Fraction(f["largest"]), 1)] if f["largest"] else []
                 parts += [(name, q == 1, q, k) for q, k in likely + [(Fraction(1), 1)] * (f["certain"] > 0)]
                 continue
-            q = Fraction(z["rate"]) if "rate" in z else Fraction(z["sample"], z["population"])
+            q = Fraction(z["rate"]) if "rate" in z else Fraction(z["sample"], z.get("population", z["sample"]))
             steps = 1
             if kind == "systematic" and self.within["order"] == "public":
                 steps = z["sample"]
@@ -346,8 +349,9 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
         if kind == "systematic" and self.within["order"] == "random":
             theorem = "srs"
         proved = kind in PROVED and (kind != "pps" or self.within["method"] in COUPLED) and (kind not in ("pps", "poisson") or self.frame)
-        if kind == "two_stage" and not isinstance(self.within["second"]["sample"], int):
-            proved = False
+        if kind == "two_stage":
+            simple = not {"pps", "systematic"} & set(self.within["first"]) and "method" not in self.within["second"]
+            proved = simple and isinstance(self.within["second"]["sample"], int)
         return (None if not proved else "stratified" if self.strata[0][0] is not None else theorem), parts
 
     def amplified(self, q, steps, eps, delta):

@@ -132,6 +132,9 @@ typedef enum tmi_variance_method {
     TMI_VARIANCE_WITH_REPLACEMENT
 } tmi_variance_method;
 
+/* How units are drawn in a cluster: a fixed number, each as likely as the others. */
+typedef enum tmi_second_method { TMI_SECOND_SRS, TMI_SECOND_SYSTEMATIC } tmi_second_method;
+
 /* Statistics whose design effects are alike. */
 typedef enum tmi_family_of { TMI_TOTALS, TMI_SHARES, TMI_MEANS, TMI_FAMILIES } tmi_family_of;
 
@@ -153,14 +156,16 @@ typedef struct tmi_plan_typical {
 } tmi_plan_typical;
 
 struct tmi_plan_design {
-    const tmi_plan_kind *kind; /* within strata, if there are any */
-    const tmi_plan_column *by; /* stratum h is value h of this category; NULL: no strata */
+    const tmi_plan_kind *kind;  /* within strata, if there are any */
+    const tmi_plan_kind *first; /* two_stage: how clusters are drawn, srs, systematic or pps; else NULL */
+    tmi_second_method second;   /* two_stage */
+    const tmi_plan_column *by;  /* stratum h is value h of this category; NULL: no strata */
     tmi_plan_stratum *strata;
     size_t stratum_count;
     int64_t population, sample; /* sums over the strata; 0: not public, or random */
 
     /* names of columns of the file, which need not be declared; NULL where the design has none */
-    char *probability;                       /* poisson, pps */
+    char *probability;                       /* poisson, pps; two_stage: of the cluster, where clusters are drawn by pps */
     char *cluster;                           /* cluster, two_stage, weights (optional) */
     char *second_population, *second_sample; /* two_stage: sizes of the clusters, units drawn in them */
     char *strata_label;                      /* weights (optional): strata with any labels */
@@ -184,6 +189,9 @@ struct tmi_plan_design {
     tmi_variance_method variance;  /* for estimate */
     tmi_plan_typical typical;
 };
+
+/* Whether clusters are drawn with unequal probabilities, and units in them. */
+static inline bool tmi_draws_clusters_unequally(const tmi_plan_design *design) { return design->first && design->first->unequal; }
 
 /* Whether a category is the column of the strata, or follows from it. */
 static inline bool tmi_is_of_strata(const tmi_plan_design *design, const tmi_plan_column *category)

@@ -66,6 +66,8 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
         sd = guessed(t->cluster_sd, high > 0 ? half_spread(size, low, high) : 0);
     }
     if (d->kind->staged) taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
+    if (tmi_draws_clusters_unequally(d) && d->population == 0 && !t->population && d->max_weight) /* a mean weight is guessed */
+        drawn = sample * taken * tmi_number_nearest(d->max_weight) / LARGEST_OVER_MEAN / size;
     *z = (tmi_sizes){.units = drawn * rows * (stages ? size : 1),
                      .sample = sample * rows * (stages ? taken : 1),
                      .cluster = size * rows,

@@ -349,6 +349,20 @@ static void weights_beyond_their_bounds(void **state)
           "  - {total: x}\n  - {count: units}\n", two, 2, far, 1);
 }
 
+/* Clusters with unequal probabilities: rows say the probability of their cluster and its size, and may say anything. */
+static void unequal_clusters(void **state)
+{
+    (void)state;
+    static const double small[] = {1e-6, 0.5};
+    check("two_stage: {first: {by: c, pps: {method: sampford, probability: w, sample: 2}}, second: {population: y, sample: 4}}, "
+          "max_weight: 30",
+          "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, small, 2);
+    check(
+        "two_stage: {first: {by: c, pps: {method: systematic, probability: w, sample: 2}}, second: {population: y, sample: x}}, "
+        "max_weight: 30",
+        "epsilon: 1", X, "  - {mean: x, by: g}\n", two, 2, small, 2);
+}
+
 static void write_list(char *file, size_t size, const char *lines)
 {
     snprintf(file, size, "/tmp/tamis-psus-%d.csv", (int)getpid());
@@ -1008,6 +1022,7 @@ int main(void)
         cmocka_unit_test(clusters),
         cmocka_unit_test(clusters_that_nobody_counted),
         cmocka_unit_test(weights_beyond_their_bounds),
+        cmocka_unit_test(unequal_clusters),
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(weights_of_units),

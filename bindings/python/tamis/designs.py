@@ -59,7 +59,7 @@ def pps(method: str, probability: str, sample: int | None = None, *, frame: Path
     return Design({"pps": given(method=method, probability=probability, sample=sample, frame=frame, population=population)})
 
 
-def systematic(population: int, sample: int, *, order: Literal["public", "random"]) -> Design:
+def systematic(population: int | None = None, sample: int | None = None, *, order: Literal["public", "random"]) -> Design:
     """Every k-th unit of a list."""
     return Design({"systematic": given(population=population, sample=sample, order=order)})
 
@@ -80,10 +80,17 @@ def cluster(by: str, population: int | None = None, sample: int | None = None, *
     return Design({"cluster": given(by=by, population=population, sample=sample, smallest=smallest, largest=largest)})
 
 
-def two_stage(by: str, population: int, sample: int, *, second_population: str, second_sample: str | int) -> Design:
-    """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number."""
-    return Design({"two_stage": {"first": given(by=by, population=population, sample=sample),
-                                 "second": given(population=second_population, sample=second_sample)}})
+def two_stage(by: str, population: int | None = None, sample: int | None = None, *, first: Design | None = None,
+              second_population: str, second_sample: str | int, second_method: Literal["srs", "systematic"] | None = None) -> Design:
+    """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number.
+
+    Clusters are a simple random sample, `sample` of `population`, or drawn as `first` says: pps(...) or systematic(...).
+
+    >>> two_stage("psu", first=pps("sampford", "pi", 60), second_population="size", second_sample=10).to_dict()["two_stage"]["first"]
+    {'by': 'psu', 'pps': {'method': 'sampford', 'probability': 'pi', 'sample': '60'}}
+    """
+    return Design({"two_stage": {"first": {**given(by=by, population=population, sample=sample), **(first.to_dict() if first else {})},
+                                 "second": given(population=second_population, sample=second_sample, method=second_method)}})
 
 
 def weights(weight: str, max_weight: Amount, *, strata: str | None = None, cluster: str | None = None, psus: Path | None = None,

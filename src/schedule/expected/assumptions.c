@@ -74,7 +74,9 @@ static tamis_status say_design(const listener *l, const tmi_schedule *s, tamis_e
     tmi_sizes z;
     tamis_status status = TAMIS_OK;
     tmi_sizes_make(&z, s);
-    if (tmi_guesses_population(d) && !t->population)
+    if (tmi_draws_clusters_unequally(d) && tmi_guesses_population(d) && !t->population)
+        say(l, "a mean weight of a third of max_weight", "design: {typical: {population: 500}}");
+    else if (tmi_guesses_population(d) && !t->population)
         TMI_TRY(say_number(l, "a population of ", TMI_UNITS_ASSUMED, " units", "design: {typical: {population: 50000}}", err));
     if (isnan(z.sample))
         say(l, "nothing about the sample size, so no sampling error can be predicted", "design: {typical: {sample: 2000}}");
