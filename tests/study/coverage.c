@@ -147,8 +147,8 @@ static void a_population_that_contradicts_the_plan(void **state)
     tamis_plan_free(plan);
 }
 
-/* Clusters of five, each as likely as the others, by unequal probabilities as by simple random sampling: the number of units is no
- * accident. With sizes that differ it is one. */
+/* Clusters of five, each as likely as the others, by unequal probabilities as by simple random sampling: the number of units is
+ * no accident. With sizes that differ it is one. */
 static void clusters_by_unequal_probabilities(void **state)
 {
     (void)state;

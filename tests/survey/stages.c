@@ -150,8 +150,8 @@ static void means_over_all_samples(void **state)
     unbiased(stages(srs(3, 2), census(3), census(4), census(3)), third, of_third, true, 3);
 }
 
-/* Brewer's approximation, number by number: (1 - pi_i) n/(n-1) (z_i - mean)^2 and pi_i times the variance inside; a cluster that is
- * certain adds what is inside alone. */
+/* Brewer's approximation, number by number: (1 - pi_i) n/(n-1) (z_i - mean)^2 and pi_i times the variance inside; a cluster
+ * that is certain adds what is inside alone. */
 static void unequal_first_stage(void **state)
 {
     (void)state;
