@@ -5,8 +5,8 @@
  * and the amplification follow from it, and each leaf of the file is compared with what follows. Fields of the guarantee
  * may be missing: they are computed. Each file beside the certificate must have the hash that the certificate names, and
  * says what follows: measurements.json the same tables and noise laws, release.json the numbers that are computed from these
- * measurements (to 1e-9 relative), release.csv, registry.yaml and report.html what is written from all that. A frame's
- * file and a list of sampled clusters, where they are at hand, must give the facts that the certificate has of them.
+ * measurements (to 1e-9 relative), and all others what is written from that. A frame's file and a list of sampled clusters, where
+ * they are at hand, must give the facts that the certificate has of them.
  *
  * That proves arithmetic. Authorship is proved by a signature (`key`), and by the ledger (tamis_ledger_verify_text).       */
 #ifndef TAMIS_VERIFY_H

@@ -137,6 +137,6 @@ void tamis_plan_free(tamis_plan *plan)
     clear_loss(&plan->budget);
     for (size_t i = 0; i < plan->control_count; i++) free_numbers(plan->controls[i].totals, plan->controls[i].total_count);
     tmi_free(plan->controls);
-    tamis_number_free(plan->postprocess.cv_above);
+    for (size_t i = 0; i < TMI_RULES; i++) tamis_number_free(plan->postprocess.rules[i].cv_above);
     tmi_free(plan);
 }

@@ -268,10 +268,14 @@ static void put_postprocess(tmi_json_out *out, const tmi_plan_postprocess *p)
     tmi_json_add_open(out, "postprocess", '{');
     tmi_put_yes_field(out, "nonnegative", p->nonnegative);
     tmi_put_yes_field(out, "consistent", p->consistent);
-    if (p->cv_above || p->units_below > 0) {
-        tmi_json_add_open(out, "suppress", '{');
-        tmi_put_exact_field(out, "cv_above", p->cv_above);
-        tmi_put_whole_field(out, "units_below", p->units_below);
+    for (size_t i = 0; i < TMI_RULES; i++) {
+        static const char *const names[] = {
+            [TMI_SUPPRESS] = "suppress", [TMI_CAUTION] = "caution", [TMI_UNRELIABLE] = "unreliable"};
+        const tmi_plan_rule *rule = &p->rules[i];
+        if (!rule->cv_above && rule->units_below == 0) continue;
+        tmi_json_add_open(out, names[i], '{');
+        tmi_put_exact_field(out, "cv_above", rule->cv_above);
+        tmi_put_whole_field(out, "units_below", rule->units_below);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, '}');

@@ -358,13 +358,29 @@ typedef struct tmi_plan_control {
     size_t total_count;
 } tmi_plan_control;
 
-/* What is done to the noisy numbers. It costs nothing. */
+/* A rule on the quality of a number: it holds of a larger cv (NULL: whatever the cv) and of a group whose noisy number of sampled
+ * units may be smaller (0: whatever their number). */
+typedef struct tmi_plan_rule {
+    tamis_number *cv_above;
+    int64_t units_below;
+} tmi_plan_rule;
+
+/* What becomes of a number of which a rule holds: it is withheld, or has one of the two quality flags. */
+enum { TMI_SUPPRESS, TMI_CAUTION, TMI_UNRELIABLE, TMI_RULES };
+
+/* What is done to the noisy numbers. It costs nothing, but for the counts of units that a rule may need. */
 typedef struct tmi_plan_postprocess {
-    bool nonnegative;       /* counts and totals of numbers that are not negative are not negative */
-    bool consistent;        /* margins of counts and totals add up */
-    tamis_number *cv_above; /* results with a larger cv are left out; NULL: none */
-    int64_t units_below;    /* groups with a noisy number of sampled units below this are left out; 0: none */
+    bool nonnegative; /* counts and totals of numbers that are not negative are not negative */
+    bool consistent;  /* margins of counts and totals add up */
+    tmi_plan_rule rules[TMI_RULES];
 } tmi_plan_postprocess;
+
+/* Whether a rule asks how many units a group has. */
+static inline bool tmi_asks_units(const tmi_plan_postprocess *p)
+{
+    return p->rules[TMI_SUPPRESS].units_below > 0 || p->rules[TMI_CAUTION].units_below > 0 ||
+           p->rules[TMI_UNRELIABLE].units_below > 0;
+}
 
 /* name NULL: the plan names no wave. */
 typedef struct tmi_plan_wave {

@@ -237,7 +237,8 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_list_not_covered(&lines, s);
     tmi_json_add_lines(out, "not_covered", &lines);
     tmi_json_add_open(out, "files", '{');
-    for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(out, tmi_files[i].name, c->files[i]);
+    for (size_t i = 0; i < TMI_FILES; i++)
+        if (c->files[i][0] || !tmi_files[i].may_lack) tmi_json_add_string(out, tmi_files[i].name, c->files[i]);
     tmi_json_close(out, '}');
     tmi_json_add_string(out, "signed_by", c->signed_by[0] ? c->signed_by : NULL);
 }

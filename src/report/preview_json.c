@@ -73,10 +73,10 @@ static void put_all_shown(tmi_json_out *out, double noise, double sampling, doub
 }
 
 /* 'F' before 'E' before nothing. */
-static char quality_of(const tmi_plan_statistic *s, const tmi_expected_group *p)
+static char quality_of(const tamis_plan *plan, const tmi_plan_statistic *s, const tmi_expected_group *p)
 {
     const double error = tmi_expected_group_error(p);
-    return p->expected > 0 && !isnan(error) ? tmi_quality_of(s, p->expected, error) : '\0';
+    return p->expected > 0 && !isnan(error) ? tmi_quality_of(plan, s, p->expected, error) : '\0';
 }
 
 static void put_quality(tmi_json_out *out, char quality)
@@ -84,7 +84,7 @@ static void put_quality(tmi_json_out *out, char quality)
     tmi_json_add_string(out, "quality", quality ? (char[]){quality, '\0'} : NULL);
 }
 
-static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi_expected_statistic *f)
+static void put_groups(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_statistic *s, const tmi_expected_statistic *f)
 {
     const size_t levels = s->at_count > 0 ? s->at_count : 1;
     const bool alike = f->count == levels; /* all groups */
@@ -100,7 +100,7 @@ static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi
         tmi_json_add_real(out, "se", tmi_expected_group_error(p));
         tmi_json_add_real(out, "expected", p->expected);
         tmi_json_add_real(out, "cv", cv_of(p));
-        put_quality(out, quality_of(s, p));
+        put_quality(out, quality_of(plan, s, p));
         put_all_shown(out, tmi_expected_group_noise(p), tmi_expected_group_sampling(p), tmi_expected_group_error(p), cv_of(p));
         tmi_json_close(out, '}');
     }
@@ -139,13 +139,13 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_real(out, "share_of_expected", tmi_expected_middle(f, part_of_expected));
     char worst = '\0';
     for (size_t k = 0; k < f->count && !tmi_is_known(&p->schedule, i); k++) {
-        const char quality = quality_of(s, &f->groups[k]);
+        const char quality = quality_of(p->schedule.plan, s, &f->groups[k]);
         if (quality > worst) worst = quality;
     }
     put_quality(out, worst);
     put_all_shown(out, tmi_expected_middle(f, tmi_expected_group_noise), tmi_expected_middle(f, tmi_expected_group_sampling),
                   tmi_expected_middle(f, tmi_expected_group_error), tmi_expected_middle(f, cv_of));
-    if (f->count > 1) put_groups(out, s, f);
+    if (f->count > 1) put_groups(out, p->schedule.plan, s, f);
     tmi_json_key(out, "warning");
     tmi_text advice;
     tmi_text_init(&advice);

@@ -150,7 +150,7 @@ static void put_numbers(tmi_text *html, const table *t, const tmi_result *x)
     put_interval(html, interval, t->compact);
     if (t->confidence == 0 && *interval && interval != missing)
         tmi_text_format(html, "<small> (%.4g&nbsp;%%)</small>", 100 * tmi_number_nearest(statistic_of(t, x)->confidence));
-    if (t->flagged) put_quality(html, tmi_quality(statistic_of(t, x), x), t->compact);
+    if (t->flagged) put_quality(html, tmi_quality(t->r->plan, x), t->compact);
     if (t->to > t->from) put_plot(html, t, x, estimate, interval);
     for (size_t i = 0; i < TMI_RESULT_CELLS; i++) tmi_text_clear(&cells[i]);
 }
@@ -303,7 +303,7 @@ static void look_at_rows(table *t)
     t->confidence = tmi_number_nearest(statistic_of(t, t->rows[0])->confidence);
     for (size_t i = 0; i < t->count; i++) {
         const tmi_plan_statistic *s = statistic_of(t, t->rows[i]);
-        t->flagged = t->flagged || tmi_quality(s, t->rows[i]);
+        t->flagged = t->flagged || tmi_quality(t->r->plan, t->rows[i]);
         if (tmi_number_nearest(s->confidence) != t->confidence) t->confidence = 0;
     }
     set_ends(t);
@@ -327,16 +327,15 @@ static void put_legend(tmi_text *html, const tmi_results *r, bool compact)
     bool flags = false, absent = false, known = false;
     for (size_t i = 0; i < r->count; i++) {
         const tmi_result *x = &r->list[i];
-        flags = flags || tmi_quality(&r->plan->statistics[x->statistic], x);
+        flags = flags || tmi_quality(r->plan, x);
         absent = absent || (!x->known && (isnan(x->estimate) || isnan(x->lower)));
         known = known || x->known;
     }
     tmi_text_put(html, "<p class=soft>Standard errors and intervals include sampling error and privacy noise.");
-    if (flags)
-        tmi_text_put(html,
-                     " Quality: <b>E</b> use with caution: the coefficient of variation is above 16.5 %; <b>F</b> too unreliable "
-                     "to publish by itself: it is above 33.3 %. A share is judged by the width of its 95 % interval: F from 30 "
-                     "percentage points or 1.3 times the share, E from half of that, no flag up to 5 points.");
+    if (flags) {
+        tmi_text_put(html, " ");
+        tmi_quality_words(html, r->plan, "<b>", "</b>");
+    }
     if (absent) tmi_text_put(html, " <b>..</b> not available; the reason is below the table.");
     if (known) tmi_text_put(html, " <b>known</b>: a public number, not measured.");
     if (compact)

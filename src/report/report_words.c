@@ -244,11 +244,11 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
 #define WIDE 0.30
 #define RELATIVE 1.3
 
-char tmi_quality_of(const tmi_plan_statistic *s, double estimate, double se)
+/* 'E' or 'F' by the limits of offices. */
+static char usual_quality(const tmi_plan_statistic *s, double estimate, double se)
 {
     const bool share = ((s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions) || s->kind == TMI_SHARE_BELOW ||
                        s->kind == TMI_POVERTY;
-    if (tmi_is_contrast(s->kind) && s->kind != TMI_CONTRAST_QUOTIENT) return '\0'; /* 0 is as good a difference as any */
     if (!share) {
         const double size = fabs(estimate);
         return se > UNRELIABLE * size ? 'F' : se > CAUTION * size ? 'E' : '\0';
@@ -257,9 +257,58 @@ char tmi_quality_of(const tmi_plan_statistic *s, double estimate, double se)
     return width <= NARROW ? '\0' : width >= limit ? 'F' : width >= limit / 2 ? 'E' : '\0';
 }
 
-char tmi_quality(const tmi_plan_statistic *s, const tmi_result *x)
+/* Whether the cv is beyond the limit of a rule, or, if it has none, the usual rules give that flag. */
+static bool is_flagged(const tmi_plan_rule *rule, char flag, char usual, double estimate, double se)
+{
+    if (!rule->cv_above) return usual >= flag; /* F is worse than E */
+    return se > tmi_number_nearest(rule->cv_above) * fabs(estimate);
+}
+
+char tmi_quality_of(const tamis_plan *plan, const tmi_plan_statistic *s, double estimate, double se)
+{
+    const tmi_plan_rule *rules = plan->postprocess.rules;
+    if (tmi_is_contrast(s->kind) && s->kind != TMI_CONTRAST_QUOTIENT) return '\0'; /* 0 is as good a difference as any */
+    const char usual = usual_quality(s, estimate, se);
+    if (is_flagged(&rules[TMI_UNRELIABLE], 'F', usual, estimate, se)) return 'F';
+    return is_flagged(&rules[TMI_CAUTION], 'E', usual, estimate, se) ? 'E' : '\0';
+}
+
+char tmi_quality(const tamis_plan *plan, const tmi_result *x)
 {
     if (x->known || isnan(x->estimate) || isnan(x->se)) return '\0';
     if (x->outside_range || tmi_is_outside_interval(x) || tmi_is_whole_range(x)) return 'F';
-    return tmi_quality_of(s, x->estimate, x->se);
+    const char by_error = tmi_quality_of(plan, &plan->statistics[x->statistic], x->estimate, x->se);
+    return by_error == 'F' || !x->few_units ? by_error : x->few_units;
+}
+
+/* "the coefficient of variation is above 20 % or there may be fewer than 30 sampled units"; `usual`: the limit of offices. */
+static void put_rule(tmi_text *text, const tmi_plan_rule *rule, const char *subject, const char *usual)
+{
+    tmi_text_format(text, "%s is above ", subject);
+    if (rule->cv_above) tmi_text_format(text, "%g", 100 * tmi_number_nearest(rule->cv_above));
+    else tmi_text_put(text, usual);
+    tmi_text_put(text, " %");
+    if (rule->units_below > 0)
+        tmi_text_format(text, ", or the group may have fewer than %lld sampled units", (long long)rule->units_below);
+}
+
+void tmi_quality_words(tmi_text *text, const tamis_plan *plan, const char *before, const char *after)
+{
+    const tmi_plan_rule *caution = &plan->postprocess.rules[TMI_CAUTION], *unreliable = &plan->postprocess.rules[TMI_UNRELIABLE];
+    tmi_text_format(text, "Quality: %sE%s use with caution: ", before, after);
+    put_rule(text, caution, "the coefficient of variation", "16.5");
+    tmi_text_format(text, "; %sF%s too unreliable to publish by itself: ", before, after);
+    put_rule(text, unreliable, caution->units_below > 0 ? "the coefficient of variation" : "it", "33.3");
+    tmi_text_put(text, ".");
+    if (!caution->cv_above && !unreliable->cv_above)
+        tmi_text_put(text, " A share is judged by the width of its 95 % interval: F from 30 percentage points or 1.3 times the "
+                           "share, E from half of that, no flag up to 5 points.");
+    else if (!unreliable->cv_above)
+        tmi_text_put(text,
+                     " A share is F if its 95 % interval is as wide as 30 percentage points or 1.3 times the share, unless that "
+                     "is 5 points or less.");
+    else if (!caution->cv_above)
+        tmi_text_put(text,
+                     " A share is E if its 95 % interval is as wide as 15 percentage points or 0.65 times the share, unless that "
+                     "is 5 points or less.");
 }

@@ -319,7 +319,7 @@ tamis_status tmi_results_shown_json(char **text, const tmi_results *r, tamis_err
     for (size_t i = 0; i < r->count && !json.failed; i++) {
         const tmi_result *x = &r->list[i];
         const tmi_plan_statistic *s = &r->plan->statistics[x->statistic];
-        const char quality[2] = {x->known ? '\0' : tmi_quality(s, x), '\0'};
+        const char quality[2] = {x->known ? '\0' : tmi_quality(r->plan, x), '\0'};
         tmi_text words, cells[TMI_RESULT_CELLS];
         tmi_text_init(&words);
         for (size_t k = 0; k < TMI_RESULT_CELLS; k++) tmi_text_init(&cells[k]);

@@ -10,6 +10,13 @@
 tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);
 tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *results, tamis_error *err); /* the same, not yet written */
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
+
+/* For exchange: SDMX-CSV; and for spreadsheets, whose bytes are no text. Of releases only. More numbers than
+ * TMI_MOST_IN_SPREADSHEET are for other programs, and have no spreadsheet. */
+#define TMI_MOST_IN_SPREADSHEET 100000
+tamis_status tmi_results_sdmx_csv(char **text, const tmi_results *results, tamis_error *err);
+tamis_status tmi_results_xlsx(char **bytes, size_t *length, const tmi_results *results, tamis_error *err);
+
 void tmi_results_table(tmi_text *text, const tmi_results *results);
 tamis_status tmi_results_shown_json(char **text, const tmi_results *results, tamis_error *err); /* as people read them */
 

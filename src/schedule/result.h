@@ -43,6 +43,8 @@ typedef struct tmi_result {
     bool exact;         /* the interval is that of a test of a count, inverted */
     bool limited;       /* the sampling variance is an upper limit of a noisy one */
     bool known;         /* the number is public, and nothing was measured for it */
+    bool withheld;      /* by a rule of the plan */
+    char few_units;     /* the flag that a rule of the plan gives because of few units, 'E' or 'F'; '\0': none */
     bool outside_range; /* no population could have this value */
 } tmi_result;
 

@@ -60,6 +60,8 @@ MAPS = {
     "properties/calibrate": f"calibrate: {{{UNKNOWN}}}\n",
     "definitions/control": f"calibrate: {{to: [{{{UNKNOWN}}}]}}\n",
     "properties/postprocess": f"postprocess: {{{UNKNOWN}}}\n",
+    "properties/postprocess/properties/caution": f"postprocess: {{caution: {{{UNKNOWN}}}}}\n",
+    "properties/postprocess/properties/unreliable": f"postprocess: {{unreliable: {{{UNKNOWN}}}}}\n",
     "properties/postprocess/properties/suppress": f"postprocess: {{suppress: {{{UNKNOWN}}}}}\n",
 }
 # Keys that the reader takes in a stratum as the design within asks for them, and the list of one design has only some.

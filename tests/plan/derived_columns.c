@@ -274,8 +274,8 @@ static void the_other_sections_are_kept(void **state)
     assert_string_equal(p->ledger, "folder/books/s.ledger");
     assert_number(p->budget.delta, "1/1000000000");
     assert_true(p->postprocess.nonnegative && p->postprocess.consistent);
-    assert_number(p->postprocess.cv_above, "3/10");
-    assert_int_equal(p->postprocess.units_below, 10);
+    assert_number(p->postprocess.rules[TMI_SUPPRESS].cv_above, "3/10");
+    assert_int_equal(p->postprocess.rules[TMI_SUPPRESS].units_below, 10);
     assert_true(p->raking);
     assert_int_equal(p->control_count, 3);
     const tmi_plan_control *c = p->controls;

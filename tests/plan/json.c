@@ -21,7 +21,8 @@
 
 static const char *const plans[] = {
     HEAD "design: {srs: {population: 100, sample: 10}}\nledger: x.ledger\nbudget: {epsilon: 4, delta: 1/3}\n"
-         "postprocess: {nonnegative: yes, consistent: yes, suppress: {cv_above: 0.3, units_below: 10}}\n"
+         "postprocess: {nonnegative: yes, consistent: yes, caution: {cv_above: 0.2, units_below: 50}, unreliable: {units_below: "
+         "20}, suppress: {cv_above: 0.3, units_below: 10}}\n"
          "calibrate: {method: raking, to: [{count: units, by: [awards, {age: [18]}], totals: [[1, 2], [3, 4]]}, {total: {awards: "
          "\"Yes\"}, "
          "totals: 50}]}\n"

@@ -101,9 +101,10 @@ static const char shards[] = HEAD "source: {postgres: {connections: [service=s, 
                                   "design: {srs: {population: 900, sample: 30}}\n" UNITS TAIL BUDGET;
 static const char respondents[] = WITH(
     STRATA ", nonresponse: yes", PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}], method: linear}\n";
-static const char totals[] = WITH(
-    STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
-                    "postprocess: {nonnegative: yes, consistent: no, suppress: {cv_above: 0.3, units_below: 10}}\n";
+static const char totals[] = WITH(STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
+                                                  "postprocess: {nonnegative: yes, consistent: no, caution: {cv_above: 0.1, "
+                                                  "units_below: 30}, unreliable: {cv_above: 0.2, "
+                                                  "units_below: 20}, suppress: {cv_above: 0.3, units_below: 10}}\n";
 static const char wave[] = WITH(STRATA, PERSON) "wave: {name: w1, groups: [A, B], same_sample: no}\n";
 static const char book[] = WITH(STRATA, PERSON) "ledger: {file: book.ledger, existing: no}\n";
 
@@ -364,6 +365,8 @@ static const struct map {
     {"calibrate.", WITH(STRATA, PERSON) "calibrate: {" UNKNOWN "}\n"},
     {"calibrate.to.", WITH(STRATA, PERSON) "calibrate: {to: [{" UNKNOWN "}]}\n"},
     {"postprocess.", HEAD FILE_A "postprocess: {" UNKNOWN "}\n"},
+    {"postprocess.caution.", HEAD FILE_A "postprocess: {caution: {" UNKNOWN "}}\n"},
+    {"postprocess.unreliable.", HEAD FILE_A "postprocess: {unreliable: {" UNKNOWN "}}\n"},
     {"postprocess.suppress.", HEAD FILE_A "postprocess: {suppress: {" UNKNOWN "}}\n"},
 };
 #define MAPS (sizeof maps / sizeof *maps)

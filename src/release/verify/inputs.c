@@ -252,6 +252,7 @@ static void read_files(tmi_certificate *certificate, const tmi_value *document, 
     const tmi_value *files = tmi_value_field(document, "files", TMI_VALUE_MAP);
     for (size_t i = 0; i < TMI_FILES; i++) {
         char name[TMI_FAULT_FIELD];
+        if (tmi_files[i].may_lack && !tmi_value_get(files, tmi_files[i].name)) continue;
         snprintf(name, sizeof name, "files.%s", tmi_files[i].name);
         take_hash(certificate->files[i], tmi_value_field_text(files, tmi_files[i].name), name, c);
     }

@@ -8,8 +8,8 @@
 #include "publish/signature.h"
 #include "release/release.h"
 
-/* What was found of a file that the certificate names. */
-typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS } tmi_found;
+/* What was found of a file that the certificate names; or that it names none. */
+typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS, TMI_NOT_NAMED } tmi_found;
 
 typedef struct tmi_verification {
     tmi_checking check;

@@ -38,7 +38,8 @@ static void put_json(tmi_text *text, const tmi_verification *v)
     tmi_json_key(&out, "problems");
     tmi_faults_put(&out, v->check.faults);
     tmi_json_add_open(&out, "files", '{');
-    for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(&out, tmi_files[i].name, found_words[v->files[i]]);
+    for (size_t i = 0; i < TMI_FILES; i++)
+        if (v->files[i] != TMI_NOT_NAMED) tmi_json_add_string(&out, tmi_files[i].name, found_words[v->files[i]]);
     tmi_json_close(&out, '}');
     tmi_json_add_string(&out, "frame", v->has_frame ? found_words[v->frame] : NULL);
     tmi_json_add_string(&out, "psus", v->has_psus ? found_words[v->psus] : NULL);
