@@ -90,7 +90,21 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
     def listed(self, name):
         """The values of a category in the order of the plan."""
         column = self.c["plan"]["columns"][name]
-        return list(column["strata"] if "strata" in column else column["values"])
+        recode = column.get("strata") or column.get("parts")
+        if not recode:
+            return list(column["values"])
+        of = self.listed(self.follows_from(name))
+        return sorted(recode, key=lambda value: min(of.index(part) for part in recode[value]))
+
+    def follows_from(self, name):
+        """The category of which a column is declared to be a recode; None: it is none."""
+        column = self.c["plan"]["columns"].get(name, {}) if isinstance(name, str) else {}
+        return column["of"] if "parts" in column else self.c["plan"]["design"]["stratified"]["by"] if "strata" in column else None
+
+    def parts_of(self, name, values):
+        """The values of that category in which a recode of it has one of these values."""
+        column = self.c["plan"]["columns"][name]
+        return [part for value in values if value in column["parts"] for part in column["parts"][value]] if "parts" in column else self.strata_of(name, values)
 
     def design(self):
         """The kind of design, its own keys, and (name, sizes) of its strata in the order of the plan; one without a name."""

@@ -106,8 +106,8 @@ struct tmi_plan_column {
     size_t missing_text_count;
     tamis_number **shares; /* public guesses, one per value, NULL where not given; NULL: none is given */
     const tmi_plan_column
-        *recode_of;  /* the column of the strata, of which it is a public recode; NULL: it is read from the file */
-    int32_t *recode; /* the code of each stratum */
+        *recode_of;  /* the category of which it is a public recode, such as that of the strata; NULL: it is read from the file */
+    int32_t *recode; /* the code of each value of that */
 
     /* made from other columns; NULL in a column of the file */
     const tmi_plan_column *cut_of;  /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */
@@ -196,7 +196,7 @@ static inline bool tmi_draws_clusters_unequally(const tmi_plan_design *design) {
 /* Whether a category is the column of the strata, or follows from it. */
 static inline bool tmi_is_of_strata(const tmi_plan_design *design, const tmi_plan_column *category)
 {
-    return design->by && (category == design->by || category->recode_of);
+    return design->by && (category == design->by || category->recode_of == design->by);
 }
 
 /* The code that such a category has in a stratum. */

@@ -140,7 +140,8 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
     case PRESENT: return about && c->is_number && c->missing == TMI_LEAVE_OUT && !c->typical && !c->typical_share;
     case SHARES:
         for (size_t j = 0; j < t->by_count; j++) {
-            const tmi_plan_column *by = t->by[j];
+            const bool parts = t->by[j]->recode_of && t->by[j]->recode_of != s->plan->design.by;
+            const tmi_plan_column *by = parts ? t->by[j]->recode_of : t->by[j];
             const bool strata = tmi_is_of_strata(&s->plan->design, by) &&
                                 s->sampling.public_strata; /* their sizes are declared */
             if ((by == c || by->cut_of == c) && !strata && by->value_count > 1 && !has_all_shares(by)) return true;
