@@ -224,7 +224,15 @@ static void read_stratified(tmi_reader *reader, const tmi_value *value, tamis_pl
     if (value->kind != TMI_VALUE_MAP) return;
     const tmi_value *at = tmi_value_get(value, "by"), *within = tmi_value_get(value, "within"),
                     *strata = tmi_value_get(value, "strata");
-    const tmi_plan_column *by = at && tmi_read_text(reader, at, &name, "stype") ? strata_column(reader, at, plan, name) : NULL;
+    const bool several = at && at->kind == TMI_VALUE_LIST;
+    if (several)
+        tmi_complain(
+            reader, at,
+            "expected one column: strata by several columns are not offered; join them into one column of the source, and "
+            "declare each of them by its strata, e.g. columns: {region: {strata: {north: [north-urban, north-rural]}}}");
+    const tmi_plan_column *by = at && !several && tmi_read_text(reader, at, &name, "stype")
+                                    ? strata_column(reader, at, plan, name)
+                                    : NULL;
     const tmi_plan_kind *kind = within ? read_within(reader, within, &d) : NULL;
     if (strata && kind) read_strata(reader, strata, plan, by, kind, &common);
     if (reader->count == before && !reader->no_memory) {
