@@ -358,8 +358,12 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
             elif kind == "cluster":
                 steps = self.within["largest"]
             elif kind == "two_stage":
-                steps = self.within["second"]["sample"]
-            parts.append((name, q == 1 and kind != "srs_with_replacement", q, steps))
+                second = self.within["second"]
+                steps = second["sample"]
+                if isinstance(steps, int) and second.get("smallest", 0) > steps:  # the part of a cluster that is drawn at most
+                    steps = ("stages", Fraction(steps, second["smallest"]), steps)
+            always = q == 1 and kind != "srs_with_replacement" and (not isinstance(steps, tuple) or steps[1] == 1)
+            parts.append((name, always, q, steps))
         if kind == "systematic" and self.within["order"] == "random":
             theorem = "srs"
         proved = kind in PROVED and (kind != "pps" or self.within["method"] in COUPLED) and (kind not in ("pps", "poisson") or self.frame)
@@ -372,6 +376,13 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
         """src/amplification/mixture.h: with E = e^eps and a unit that is missing k steps away,
         G = (q + (1-q) E^-k) / (q/E + (1-q) E^-k), D = G q delta/E + (G-1) (1-q) delta (E^-1 + ... + E^-k)."""
         q = dec(q)
+        if isinstance(steps, tuple) and steps[0] == "stages":  # missing from its drawn cluster by one step, or with its cluster by k
+            f, k = dec(steps[1]), steps[2]
+            near, far = (-eps).exp(), (-k * eps).exp()
+            S = q * (1 - f) * near + (1 - q) * far
+            G = (q * f + S) / (q * f * near + S)
+            slip = delta * k if eps == 0 else delta * near * (1 - far) / (1 - near)
+            return G.ln(), min(Decimal(1), G * q * f * near * delta + (G - 1) * (q * (1 - f) * near * delta + (1 - q) * slip))
         if isinstance(steps, tuple):  # each draw is a sample of one; they add up
             n, one = steps[1], (1 + q * (eps.exp() - 1)).ln()
             if eps == 0 or delta == 0:

@@ -177,6 +177,7 @@ struct tmi_plan_design {
     bool random_order;         /* systematic */
     int64_t smallest, largest; /* cluster: units in one */
     int64_t second_take;       /* two_stage: units drawn in each cluster, at most all of it; 0: column second_sample */
+    int64_t second_smallest;   /* two_stage: units of the smallest cluster of the frame; 0: not said */
     tamis_number
         *deff; /* weights: public, in the place of strata and clusters, of all statistics that have no other; else NULL */
     tamis_number *deff_of[TMI_FAMILIES]; /* of a family of statistics; NULL: that of all */

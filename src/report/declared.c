@@ -162,6 +162,10 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_text_format(&words, "no cluster has more than %lld sampled units", (long long)d->second_take);
         tmi_lines_take(lines, &words);
     }
+    if (d->second_smallest > 0) {
+        tmi_text_format(&words, "no cluster of the frame has fewer than %lld units", (long long)d->second_smallest);
+        tmi_lines_take(lines, &words);
+    }
     if (d->deff) add_deff(lines, plan);
     bool clusters = d->kind->clusters;
     if (plan->privacy.id && (d->by || clusters)) {

@@ -50,7 +50,8 @@ KINDS = {
     "poisson": (POISSON, SECRET, BOTH, ID), "poisson without a frame": ("{poisson: {probability: p}, max_weight: 5}", SECRET, PURE),
     "unequal probabilities": (PPS, SECRET, RHO, ID), "unequal probabilities, no coupling": (PPS.replace("pivotal", "brewer"), SECRET, PURE, ID),
     "clusters": (CLUSTER, SECRET, BOTH), "clusters, sample": (CLUSTER, OPEN, RHO),
-    "two stages": (TWO_STAGE, SECRET, BOTH), "two stages, a column": (TWO_STAGE.replace("sample: 4}", "sample: k}"), SECRET, PURE),
+    "two stages": (TWO_STAGE, SECRET, BOTH), "two stages, smallest": (TWO_STAGE.replace("sample: 4}", "sample: 4, smallest: 12}"), SECRET, BOTH),
+    "two stages, a column": (TWO_STAGE.replace("sample: 4}", "sample: k}"), SECRET, PURE),
     "two stages, unequal probabilities": (TWO_STAGE.replace("population: 30, sample: 6", "pps: {method: sampford, probability: p, sample: 6}"), SECRET, PURE),
     "two stages, systematic": (TWO_STAGE.replace("population: 30, sample: 6", "systematic: {population: 30, sample: 6, order: public}").replace(
         "sample: 4}", "sample: k, method: systematic}"), OPEN, RHO),

@@ -55,6 +55,8 @@ static const char *const plans[] = {
     "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}\n" MEAN,
     HEAD
     "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5, smallest: 40}}, "
+         "max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9, typical: {population: 1/3e-3, sample: 200, rows: {mean: 1.5, "
          "sd: 1/2}, icc: 0}}\n" MEAN,
@@ -275,10 +277,10 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
          "design.two_stage: the second-stage"},
         {"{two_stage: {first: {by: d, pps: {method: sampford, probability: p, sample: 3}}, second: {population: m, sample: 5}}, "
          "max_weight: 9}",
-         "design.two_stage: no theorem"},
+         "design.two_stage: plans have"},
         {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5, method: systematic}}, "
          "max_weight: 9}",
-         "design.two_stage: no theorem"},
+         "design.two_stage: plans have"},
         {"{weights: {}, weight: w, max_weight: 9}", "design.weights: only weights"},
         {"{srs: {population: 10, sample: 3}, weight: w, max_weight: 9, weights_are: final}", "design.weights_are: final weights"},
     };

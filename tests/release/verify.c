@@ -59,6 +59,7 @@ static const struct {
      1},
     {"strata", STRATA PURE "statistics: [{mean: x, by: g}]\nbudget: {epsilon: 1}\n", 1},
     {"outsider", STRATA FRAME "epsilon: 1/3}\n" TOTAL "budget: {epsilon: 1}\n", 2},
+    {"counted", STRATA PURE "statistics: [{mean: x, by: g}]\nbudget: {rho: 1}\n", 2},
     {"known", SRS PURE "statistics: [{count: units}]\nbudget: {epsilon: 1}\n", 1},
 };
 #define CASES (sizeof cases / sizeof *cases)

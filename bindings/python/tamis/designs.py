@@ -81,7 +81,8 @@ def cluster(by: str, population: int | None = None, sample: int | None = None, *
 
 
 def two_stage(by: str, population: int | None = None, sample: int | None = None, *, first: Design | None = None,
-              second_population: str, second_sample: str | int, second_method: Literal["srs", "systematic"] | None = None) -> Design:
+              second_population: str, second_sample: str | int, second_method: Literal["srs", "systematic"] | None = None,
+              second_smallest: int | None = None) -> Design:
     """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number.
 
     Clusters are a simple random sample, `sample` of `population`, or drawn as `first` says: pps(...) or systematic(...).
@@ -90,7 +91,8 @@ def two_stage(by: str, population: int | None = None, sample: int | None = None,
     {'by': 'psu', 'pps': {'method': 'sampford', 'probability': 'pi', 'sample': '60'}}
     """
     return Design({"two_stage": {"first": {**given(by=by, population=population, sample=sample), **(first.to_dict() if first else {})},
-                                 "second": given(population=second_population, sample=second_sample, method=second_method)}})
+                                 "second": given(population=second_population, sample=second_sample, method=second_method,
+                                                 smallest=second_smallest)}})
 
 
 def weights(weight: str, max_weight: Amount, *, strata: str | None = None, cluster: str | None = None, psus: Path | None = None,

@@ -111,7 +111,8 @@ class Builders(unittest.TestCase):
         number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
         category = tamis.category(["a", True], strata={"a": "1"}, of="d", parts={"a": ["1"]}, typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
         designs = {name: set(d.to_dict()[name]) for name, d in self.DESIGNS.items()}
-        stages = [self.DESIGNS["two_stage"]] + [tamis.two_stage("c", first=first, second_population="m", second_sample=2, second_method="srs")
+        stages = [self.DESIGNS["two_stage"]] + [tamis.two_stage("c", first=first, second_population="m", second_sample=2, second_method="srs",
+                                                                second_smallest=2)
                                                 for first in (tamis.srs(9, 3), tamis.pps("tille", "p", 3), tamis.systematic(9, 3, order="random"))]
         within = {name for name in designs if name not in ("stratified", "weights")}
         keys = {

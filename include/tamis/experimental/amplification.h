@@ -50,7 +50,7 @@ typedef struct tamis_amplified {
     tamis_bound eps, delta; /* the largest over all parts */
     int64_t worst;          /* a unit of the part with the largest eps */
     const char *theorem;    /* srs, srs_with_replacement, poisson, strongly_rayleigh, stratified, cluster, two_stage,
-                               systematic or census; NULL on failure */
+                               within_clusters, systematic or census; NULL on failure */
     tamis_amplified_part *parts;
     size_t count;
 } tamis_amplified;

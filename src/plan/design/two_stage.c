@@ -1,7 +1,9 @@
 /* A sample of clusters, drawn by any design of one stage with a fixed size, and one of units in each of them.
  *
  * For an outsider's promise, where both are simple random samples: whole clusters of as many units as are drawn in one. A unit is
- * drawn no more likely than its cluster, and a cluster that takes the place of another exchanges no more records. */
+ * drawn no more likely than its cluster, and a cluster that takes the place of another exchanges no more records. Where the
+ * smallest cluster of the frame is declared, all clusters are as small as that one, and the second stage counts too: inside a
+ * drawn cluster a unit is drawn no more likely than there, and the fewer units are drawn of a cluster, the less its units lose. */
 #include <string.h>
 
 #include "plan/design_fields.h"
@@ -88,14 +90,21 @@ static void read_method(tmi_reader *reader, const tmi_value *value, void *target
     if (tmi_read_word(reader, value, &i, second_methods, 2)) ((tmi_drawn *)target)->design->second = (tmi_second_method)i;
 }
 
+/* The cluster of the frame that has the fewest units: public, and not checked. */
+static void read_second_smallest(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_read_whole(reader, value, &((tmi_drawn *)target)->design->second_smallest, 1, TMI_MAX_POPULATION, "40");
+}
+
 static void read_second(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "population", .read = read_second_population, .required = "population: district_size"},
         {.name = "sample", .read = read_second_sample, .required = "sample: 5"},
         {.name = "method", .read = read_method},
+        {.name = "smallest", .read = read_second_smallest},
     };
-    tmi_read_map(reader, value, keys, 3, "{population: district_size, sample: 5}", target);
+    tmi_read_map(reader, value, keys, 4, "{population: district_size, sample: 5}", target);
 }
 
 #define PART_OF_SECOND \
@@ -126,6 +135,7 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
     tmi_put_whole_field(out, "sample", d->second_take);
     tmi_put_text_field(out, "sample", d->second_sample);
     if (d->second != TMI_SECOND_SRS) tmi_put_text_field(out, "method", second_methods[d->second]);
+    if (d->second_smallest > 0) tmi_put_whole_field(out, "smallest", d->second_smallest);
     tmi_json_close(out, '}');
 }
 
@@ -135,8 +145,8 @@ static tamis_status knows_law(const tmi_plan_design *d, const struct tmi_frame_f
     if (d->first != &tmi_plan_kind_srs || d->second != TMI_SECOND_SRS)
         return tmi_fail(
             err, TAMIS_REFUSED,
-            "design.two_stage: no theorem for two stages that are not both simple random samples; an outsider has the "
-            "guarantee of a sampled person");
+            "design.two_stage: plans have an outsider's number where both stages are simple random samples; here an outsider has "
+            "the guarantee of a sampled person");
     if (d->second_take > 0) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED,
                     "design.two_stage: the second-stage sample size is a column, so the plan does not bound it; set "
