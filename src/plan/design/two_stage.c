@@ -1,9 +1,10 @@
 /* A sample of clusters, drawn by any design of one stage with a fixed size, and one of units in each of them.
  *
- * For an outsider's promise, where both are simple random samples: whole clusters of as many units as are drawn in one. A unit is
- * drawn no more likely than its cluster, and a cluster that takes the place of another exchanges no more records. Where the
+ * For an outsider's promise, where both are simple random samples: whole clusters of as many units as are drawn in one. A unit
+ * is drawn no more likely than its cluster, and a cluster that takes the place of another exchanges no more records. Where the
  * smallest cluster of the frame is declared, all clusters are as small as that one, and the second stage counts too: inside a
- * drawn cluster a unit is drawn no more likely than there, and the fewer units are drawn of a cluster, the less its units lose. */
+ * drawn cluster a unit is drawn no more likely than there, and the fewer units are drawn of a cluster, the less its units
+ * lose. */
 #include <string.h>
 
 #include "plan/design_fields.h"
