@@ -20,6 +20,7 @@ PLANS = {
     "api-srs": "Srs, 400 of 6,194 schools, epsilon 4.",
     "api-stratified": "Strata, 400 of 6,194 schools, epsilon 4.",
     "api-cluster": "150 of 757 districts, epsilon 8.",
+    "api-pps-two-stage": "150 of 757 districts by Sampford's method, in proportion to their schools, then 8 schools in each, epsilon 8.",
     "belgium-srs": "Srs, 200 of 589 municipalities, epsilon 8.",
     "belgium-stratified": "Strata, 237 of 589 municipalities, epsilon 8.",
     "belgium-pps": "Sampford, 200 of 589 municipalities, epsilon 8.",

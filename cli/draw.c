@@ -81,6 +81,7 @@ static int run(const cli_call *call)
         }
         design.within_column = within_text;
     }
+    design.within_systematic = cli_value(call, "within-systematic") != NULL;
     int code = cli_number(&rate, call, "rate");
     if (code != 0) return code;
     design.rate = rate;
@@ -120,7 +121,9 @@ const cli_command cli_command_draw = {
              "With --strata a separate sample is drawn in each stratum: --sample units in each, or as many as the column "
              "--allocation says.\n\n"
              "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability refer to "
-             "clusters. All units of a drawn cluster are taken, or with --within a simple random sample of them: two stages.",
+             "clusters. All units of a drawn cluster are taken, or with --within a simple random sample of them, with "
+             "--within-systematic every k-th: two stages. The sample then has two more columns, cluster_probability and "
+             "cluster_size, which a plan's two_stage design names.",
     .operands = {{"FRAME", .needed = true, .help = "a .csv or .parquet file with one row per unit; -: standard input"}},
     .options = {{"design", "NAME", .needed = true,
                  .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
@@ -134,6 +137,7 @@ const cli_command cli_command_draw = {
                 {"allocation", "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
                 {"cluster", "COLUMN", .help = "the column that names the cluster within its stratum; several columns: A,B"},
                 {"within", "N|COLUMN", .help = "units to draw in each drawn cluster; all if it has no more"},
+                {"within-systematic", .help = "every k-th unit of a cluster, from a random start"},
                 {"out", "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet; -: standard output"}},
     .examples = {{"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
                  {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv", "large schools more often"},

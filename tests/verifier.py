@@ -91,7 +91,21 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
     def listed(self, name):
         """The values of a category in the order of the plan."""
         column = self.c["plan"]["columns"][name]
-        return list(column["strata"] if "strata" in column else column["values"])
+        recode = column.get("strata") or column.get("parts")
+        if not recode:
+            return list(column["values"])
+        of = self.listed(self.follows_from(name))
+        return sorted(recode, key=lambda value: min(of.index(part) for part in recode[value]))
+
+    def follows_from(self, name):
+        """The category of which a column is declared to be a recode; None: it is none."""
+        column = self.c["plan"]["columns"].get(name, {}) if isinstance(name, str) else {}
+        return column["of"] if "parts" in column else self.c["plan"]["design"]["stratified"]["by"] if "strata" in column else None
+
+    def parts_of(self, name, values):
+        """The values of that category in which a recode of it has one of these values."""
+        column = self.c["plan"]["columns"][name]
+        return [part for value in values if value in column["parts"] for part in column["parts"][value]] if "parts" in column else self.strata_of(name, values)
 
     def design(self):
         """The kind of design, its own keys, and (name, sizes) of its strata in the order of the plan; one without a name."""
@@ -223,7 +237,10 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
         return sum(drawn) * K * (self.within["largest"] if self.kind == "cluster" else 1)
 
     def first_stage(self, sizes):
-        return sizes.get("first", sizes)
+        """The sizes of the clusters that were drawn: a design of theirs has them under its name, strata have them themselves."""
+        first = sizes.get("first", sizes)
+        first = next((first[kind] for kind in ("pps", "systematic") if kind in first), first)
+        return {**first, **{key: sizes[key] for key in ("population", "sample") if key in sizes}}
 
     # ---- the budget ----
 
@@ -333,7 +350,7 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
                 likely = [(Fraction(f["largest"]), 1)] if f["largest"] else []
                 parts += [(name, q == 1, q, k) for q, k in likely + [(Fraction(1), 1)] * (f["certain"] > 0)]
                 continue
-            q = Fraction(z["rate"]) if "rate" in z else Fraction(z["sample"], z["population"])
+            q = Fraction(z["rate"]) if "rate" in z else Fraction(z["sample"], z.get("population", z["sample"]))
             steps = 1
             if kind == "systematic" and self.within["order"] == "public":
                 steps = z["sample"]
@@ -351,8 +368,9 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
         if kind == "systematic" and self.within["order"] == "random":
             theorem = "srs"
         proved = kind in PROVED and (kind != "pps" or self.within["method"] in COUPLED) and (kind not in ("pps", "poisson") or self.frame)
-        if kind == "two_stage" and not isinstance(self.within["second"]["sample"], int):
-            proved = False
+        if kind == "two_stage":
+            simple = not {"pps", "systematic"} & set(self.within["first"]) and "method" not in self.within["second"]
+            proved = simple and isinstance(self.within["second"]["sample"], int)
         return (None if not proved else "stratified" if self.strata[0][0] is not None else theorem), parts
 
     def amplified(self, q, steps, eps, delta):

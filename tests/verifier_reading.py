@@ -276,7 +276,7 @@ class Reading:
                 found = True
                 if cuts is None:
                     value = (self.listed(name) + ["missing"])[code]
-                    values = [value] if c["column"]["column"] == name else self.strata_of(name, [value])
+                    values = [value] if c["column"]["column"] == name else self.parts_of(name, [value])
                     vector = [float(any(v in k for v in values)) for k in c["classes"]] + [0.0] * c["rest"]
                 else:
                     low, high = self.ends(c["column"])

@@ -47,17 +47,19 @@ class Tables:
 
     def column_is_the_plans(self, column, field):
         """A column in a table is described as in the plan; those of an indicator or of cuts are."""
-        for own in column["of"] if "of" in column else [column]:
+        for own in column["of"] if isinstance(column.get("of"), list) else [column]:
             plan = self.c["plan"]["columns"].get(own["column"])
-            keys = {"from", "to", "step", "values", "strata", "missing", "missing_codes", "contribution"}
+            keys = {"from", "to", "step", "values", "strata", "of", "parts", "missing", "missing_codes", "contribution"}
             right = plan is not None and {k: v for k, v in own.items() if k != "column"} == {k: v for k, v in plan.items() if k in keys}
             self.check(right, field, "is not what the plan says of the column")
 
     def is_complete(self, column):
         """Whether every row has a value of a column, so that there is no class for the rest."""
-        if "of" in column:
+        if isinstance(column.get("of"), list):
             return all(self.is_complete(c) for c in column["of"])
-        by = self.c["plan"]["design"].get("stratified", {}).get("by")
+        if "parts" in column:
+            of = self.follows_from(column["column"])
+            return self.is_complete({"column": of, **self.c["plan"]["columns"][of]})
         if self.is_of_strata(column["column"]) and column.get("missing") != "none":
             return self.c["sampling"]["rows_fixed"] and "id" not in self.c["plan"]["privacy"]
         return column.get("missing") == "none" or ("from" in column and "missing" in column and not isinstance(column["from"], dict))
@@ -601,7 +603,7 @@ class Tables:
             return False
         column = {"column": by, **self.c["plan"]["columns"].get(by, {})}
         apart = self.c["sampling"]["apart"] and self.is_of_strata(by)
-        return apart or (len(column.get("values", column.get("strata", []))) == 1 and self.is_complete(column))
+        return apart or (len(column.get("values", column.get("strata", column.get("parts", [])))) == 1 and self.is_complete(column))
 
     def strata_of(self, name, values):
         """The strata in which a column that follows from them has one of these values."""
@@ -610,9 +612,8 @@ class Tables:
     def divides(self, c, by):
         """Whether classes tell the values of a `by` apart: of a category all, of a number its cuts."""
         name, cuts = (by, None) if isinstance(by, str) else next(iter(by.items()))
-        strata = self.c["plan"]["design"].get("stratified", {}).get("by")
-        if name != strata and self.is_of_strata(name) and c["column"].get("column") == strata:  # each class has one value of a recode
-            return all(sum(bool(set(k) & set(self.strata_of(name, [v]))) for v in self.listed(name)) == 1 for k in c["classes"])
+        if self.follows_from(name) is not None and c["column"].get("column") == self.follows_from(name):  # each class has one value of a recode
+            return all(sum(bool(set(k) & set(self.parts_of(name, [v]))) for v in self.listed(name)) == 1 for k in c["classes"])
         if c["column"].get("column") != name:
             return False
         if cuts is None:
@@ -626,9 +627,8 @@ class Tables:
             return [False, True] if c["column"]["indicator"] == indicator else [None]
         wanted = indicator.get(c["column"]["column"]) if isinstance(indicator, dict) and len(indicator) == 1 else None
         (name, values), *more = indicator.items() if isinstance(indicator, dict) else [(None, None)]
-        strata = self.c["plan"]["design"].get("stratified", {}).get("by")
-        if not more and name != strata and self.is_of_strata(name) and c["column"]["column"] == strata:
-            wanted = self.strata_of(name, values)
+        if not more and self.follows_from(name) is not None and c["column"]["column"] == self.follows_from(name):
+            wanted = self.parts_of(name, values)
         if wanted is None:
             return [None]
         if "classes" in c:

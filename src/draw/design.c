@@ -34,6 +34,8 @@ static tamis_status check_clusters(const tamis_frame_design *d, const tmi_method
     if (d->within < 0 || d->within > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "within: must be between 1 and 2^40");
     if (d->within && d->within_column)
         return tmi_fail(err, TAMIS_INVALID, "within: must be either one number or a column, not both");
+    if (d->within_systematic && !d->within && !d->within_column)
+        return tmi_fail(err, TAMIS_INVALID, "within-systematic: needs the number of units to draw in each cluster, --within");
     if ((d->within || d->within_column) && !d->cluster)
         return tmi_fail(err, TAMIS_INVALID, "within: needs clusters, and none are named");
     if (d->cluster && m->with_replacement)
@@ -134,10 +136,11 @@ static tamis_status make_unequal(tamis_design **made, const part *p, tamis_error
     return status;
 }
 
-/* All units of a cluster, or a simple random sample of them. */
-static tamis_status make_second(tamis_design **made, const tmi_frame_group *cluster, tamis_error *err)
+/* All units of a cluster, or a simple random or systematic sample of them. */
+static tamis_status make_second(tamis_design **made, const tmi_frame_group *cluster, bool systematic, tamis_error *err)
 {
     if (cluster->sample == 0 || cluster->sample >= cluster->count) return tamis_design_census(made, cluster->count, err);
+    if (systematic) return tamis_design_systematic(made, cluster->count, cluster->sample, 0, err);
     return tamis_design_srs(made, cluster->count, cluster->sample, err);
 }
 
@@ -148,7 +151,8 @@ static tamis_status add_second(tamis_design **made, tamis_design *first, const p
     tamis_status status = TAMIS_OK;
     if (!second) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < p->count; i++)
-        TMI_TRY(make_second(&second[i], &p->units->clusters.list[member(p->order, p->first + i)], err));
+        TMI_TRY(
+            make_second(&second[i], &p->units->clusters.list[member(p->order, p->first + i)], p->design->within_systematic, err));
     TMI_TRY(tamis_design_take_stages(made, first, second, p->count, err));
     tmi_free(second);
     return TAMIS_OK;

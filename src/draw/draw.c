@@ -12,6 +12,7 @@
 typedef struct chosen {
     int64_t row;
     double probability, weight;
+    int64_t cluster_size, taken; /* of two stages: rows of its cluster, and how many are drawn there; else 0 */
 } chosen;
 
 static int by_row(const void *a, const void *b)
@@ -42,6 +43,12 @@ done:
     return status;
 }
 
+static void set_cluster(chosen *c, const tmi_frame_group *cluster)
+{
+    c->cluster_size = cluster->count;
+    c->taken = cluster->sample > 0 && cluster->sample < cluster->count ? cluster->sample : cluster->count;
+}
+
 static tamis_status draw_rows(chosen **list, size_t *count, const tmi_frame_plan *plan, const tamis_frame_design *design,
                               const tmi_frame_units *units, const tmi_watch *watch, tamis_error *err)
 {
@@ -57,7 +64,10 @@ static tamis_status draw_rows(chosen **list, size_t *count, const tmi_frame_plan
     for (size_t i = 0; i < drawn.count; i++) {
         const int64_t row = plan->rows ? plan->rows[drawn.units[i]] : drawn.units[i];
         const double probability = pi[i].lower + (pi[i].upper - pi[i].lower) / 2;
-        (*list)[i] = (chosen){row, probability, with_replacement ? weight_of_draw(design, units, row) : 1 / probability};
+        (*list)[i] = (chosen){.row = row,
+                              .probability = probability,
+                              .weight = with_replacement ? weight_of_draw(design, units, row) : 1 / probability};
+        if (design->within || design->within_column) set_cluster(&(*list)[i], &units->clusters.list[units->clusters.of[row]]);
     }
     *count = drawn.count;
     if (plan->rows) qsort(*list, *count, sizeof **list, by_row);
@@ -119,24 +129,33 @@ static tamis_status write_rows(void *context, int64_t first, size_t rows, tmi_ce
         tmi_text_real(&w->csv, w->next->probability);
         tmi_text_add(&w->csv, ",", 1);
         tmi_text_real(&w->csv, w->next->weight);
+        if (w->next->cluster_size > 0) {
+            const double part = (double)w->next->taken / (double)w->next->cluster_size, first = w->next->probability / part;
+            tmi_text_put(&w->csv, ",");
+            tmi_text_real(&w->csv, first < 1 ? first : 1);
+            tmi_text_format(&w->csv, ",%lld", (long long)w->next->cluster_size);
+        }
         tmi_text_add(&w->csv, "\n", 1);
     }
     return w->csv.failed ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-static const char *const added[] = {"inclusion_probability", "weight"};
+/* Two columns, and in two stages two more. */
+static const char *const added[] = {"inclusion_probability", "weight", "cluster_probability", "cluster_size"};
 
-static tamis_status check_names(const tmi_frame *frame, tamis_error *err)
+static size_t added_by(const tamis_frame_design *design) { return design->within || design->within_column ? 4 : 2; }
+
+static tamis_status check_names(const tmi_frame *frame, size_t adds, tamis_error *err)
 {
     for (size_t c = 0; c < frame->column_count; c++)
-        for (size_t a = 0; a < 2; a++)
+        for (size_t a = 0; a < adds; a++)
             if (strcmp(frame->names[c], added[a]) == 0)
                 return tmi_fail(err, TAMIS_INVALID,
                                 "the frame already has a column %s, which the sample adds: rename it in the frame", added[a]);
     return TAMIS_OK;
 }
 
-static tamis_status write_sample(const tamis_stream *out, tmi_frame *frame, const chosen *list, size_t count,
+static tamis_status write_sample(const tamis_stream *out, tmi_frame *frame, size_t adds, const chosen *list, size_t count,
                                  const tmi_watch *watch, tamis_error *err)
 {
     writer w = {.next = list, .end = list + count, .columns = frame->column_count};
@@ -150,7 +169,7 @@ static tamis_status write_sample(const tamis_stream *out, tmi_frame *frame, cons
         put_cell(&w.csv, (tmi_cell){frame->names[c], strlen(frame->names[c])});
         tmi_text_put(&w.csv, ",");
     }
-    tmi_text_format(&w.csv, "%s,%s\n", added[0], added[1]);
+    for (size_t a = 0; a < adds; a++) tmi_text_format(&w.csv, "%s%s", added[a], a + 1 < adds ? "," : "\n");
     TMI_TRY(tmi_frame_read(frame, columns, NULL, w.columns, write_rows, &w, watch, err));
     if (w.csv.failed) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_output_open(&output, out, err));
@@ -198,13 +217,13 @@ tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, con
     TMI_TRY(tmi_output_check(out, err));
     TMI_TRY(tmi_frame_open(&file, frame, watch, err));
     const phases p = divide(design, file->rows, watch);
-    TMI_TRY(check_names(file, err));
+    TMI_TRY(check_names(file, added_by(design), err));
     TMI_TRY(tmi_units_read(&units, file, design, &p.reading, err));
     TMI_TRY(tmi_frame_plan_make(&plan, design, &units, err));
     tmi_units_forget_numbers(&units);
     TMI_TRY(draw_rows(&list, &count, &plan, design, &units, &p.drawing, err));
     if (units.clusters.of) TMI_TRY(count_clusters(&clusters, &units, list, count, err));
-    TMI_TRY(write_sample(out, file, list, count, &p.writing, err));
+    TMI_TRY(write_sample(out, file, added_by(design), list, count, &p.writing, err));
     *sample = (tamis_frame_sample){units.count, (int64_t)count, (int64_t)units.strata.count, (int64_t)units.clusters.count,
                                    clusters};
 done:

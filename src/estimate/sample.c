@@ -213,10 +213,10 @@ static double weight_of(const tmi_sample *s, const double *given, size_t row)
     const tmi_plan_design *d = &s->plan->design;
     const tmi_plan_stratum *stratum = &d->strata[tmi_sample_stratum(s, row)];
     if (given) return given[row] >= 0 && isfinite(given[row]) ? given[row] : NAN;
-    if (s->probabilities) return 1 / positive(s->probabilities[row]);
     if (stratum->rate) return 1 / tmi_number_nearest(stratum->rate);
-    const double rate = (double)stratum->population / (double)stratum->sample;
-    return d->kind->staged ? rate * tmi_sample_second_weight(s, row) : rate;
+    const double first = s->probabilities ? 1 / positive(s->probabilities[row])
+                                          : (double)stratum->population / (double)stratum->sample;
+    return d->kind->staged ? first * tmi_sample_second_weight(s, row) : first;
 }
 
 /* Of the rows, or of their units in the frame: as in a release, which does not read the rows' own ones then. */

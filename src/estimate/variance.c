@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "estimate/frame.h"
 #include "num/number.h"
+#include "survey/estimator.h"
 
 void tmi_sample_variance_clear(tmi_sample_variance *v)
 {
@@ -29,9 +30,10 @@ double tmi_rounded_weight(const tmi_sample_variance *v, size_t row)
     const tmi_plan_design *d = &s->plan->design;
     const tmi_plan_stratum *stratum = &d->strata[tmi_sample_stratum(s, row)];
     const double weight = tmi_sample_variance_weights(v)[row];
-    if (v->calibrated || weight == 0 || (!d->weight && (s->probabilities || stratum->rate))) return weight;
-    if (d->weight || !d->kind->staged) return 1 / (1 / weight);
-    const double first = (double)stratum->population / (double)stratum->sample;
+    const bool staged = d->kind->staged;
+    if (v->calibrated || weight == 0 || (!d->weight && !staged && (s->probabilities || stratum->rate))) return weight;
+    if (d->weight || !staged) return 1 / (1 / weight);
+    const double first = s->probabilities ? 1 / s->probabilities[row] : (double)stratum->population / (double)stratum->sample;
     return 1 / (1 / first * (1 / tmi_sample_second_weight(s, row)));
 }
 
@@ -56,9 +58,13 @@ static tamis_status make_stages(tmi_sample_variance *v, tamis_error *err)
                                  .clusters = s->clusters ? s->clusters
                                              : draws     ? NULL
                                                          : s->units,
-                                 .populations = replaced ? NULL : v->populations};
+                                 .populations = replaced || tmi_draws_clusters_unequally(d) ? NULL : v->populations};
     v->stage_count = 1;
     if (!d->kind->staged || replaced) return TAMIS_OK;
+    if (tmi_draws_clusters_unequally(d)) {
+        v->probabilities = s->probabilities;
+        v->note = "clusters with unequal probabilities: Brewer's approximation of the variance of the first stage";
+    }
     v->stages[1] = (tamis_stage){.clusters = s->units, .populations = s->second_population};
     v->stage_count = 2;
     return TAMIS_OK;
@@ -69,8 +75,8 @@ static tamis_status count_degrees(tmi_sample_variance *v, tamis_error *err)
 {
     double *zero = tmi_alloc(v->sample->count, sizeof *zero), nothing;
     if (!zero) return tmi_fail_memory(err);
-    tamis_status status = tamis_variance_stages(&nothing, &v->df, zero, v->sample->weights, v->sample->count, v->stages,
-                                                v->stage_count, TAMIS_LONELY_CERTAINTY, err);
+    tamis_status status = tmi_variance_stages(&nothing, &v->df, zero, v->sample->weights, v->sample->count, v->stages,
+                                              v->stage_count, v->probabilities, TAMIS_LONELY_CERTAINTY, err);
     tmi_free(zero);
     return status;
 }
@@ -255,8 +261,11 @@ tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *
         if (d->kind->unequal && d->kind->fixed_size) TMI_TRY(make_joint(v, err));
     }
     TMI_TRY(calibrate(v, err));
-    if (d->kind->in_order && !d->random_order && !v->note)
-        v->note = "systematic sample in a public order: variance as for a simple random sample";
+    const bool in_order = d->kind->in_order && !d->random_order;
+    const bool in_stages = (d->first && d->first->in_order && !d->random_order) || d->second == TMI_SECOND_SYSTEMATIC;
+    if ((in_order || in_stages) && !v->note)
+        v->note = in_stages ? "systematic sample in a stage: variance as for a simple random sample"
+                            : "systematic sample in a public order: variance as for a simple random sample";
 
 done:
     if (status != TAMIS_OK) tmi_sample_variance_clear(v);
@@ -333,9 +342,12 @@ static tamis_status variance_of_domain(double *value, tmi_sample_variance *v, co
     if (!inside) return tmi_fail_memory(err);
     tamis_status status;
     for (size_t i = 0; i < n; i++) inside[i] = domain[i];
-    TMI_TRY(tamis_variance_stages(&with, NULL, inside, w, n, v->stages, v->stage_count, TAMIS_LONELY_ADJUST, err));
-    TMI_TRY(tamis_variance_stages(&without, NULL, inside, w, n, v->stages, v->stage_count, TAMIS_LONELY_CERTAINTY, err));
-    TMI_TRY(tamis_variance_stages(value, NULL, linear, w, n, v->stages, v->stage_count, TAMIS_LONELY_CERTAINTY, err));
+    TMI_TRY(
+        tmi_variance_stages(&with, NULL, inside, w, n, v->stages, v->stage_count, v->probabilities, TAMIS_LONELY_ADJUST, err));
+    TMI_TRY(tmi_variance_stages(&without, NULL, inside, w, n, v->stages, v->stage_count, v->probabilities, TAMIS_LONELY_CERTAINTY,
+                                err));
+    TMI_TRY(
+        tmi_variance_stages(value, NULL, linear, w, n, v->stages, v->stage_count, v->probabilities, TAMIS_LONELY_CERTAINTY, err));
     if (with > without) *value = NAN;
 
 done:
@@ -357,8 +369,8 @@ tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_samp
     if (s->count == 0) *value = NAN;
     else if (d->deff) *value = variance_by_effect(v, linear, tmi_number_nearest(d->deff));
     else if (v->stage_count > 0)
-        status = tamis_variance_stages(value, NULL, linear, tmi_sample_variance_weights(v), s->count, v->stages, v->stage_count,
-                                       TAMIS_LONELY_FAIL, err);
+        status = tmi_variance_stages(value, NULL, linear, tmi_sample_variance_weights(v), s->count, v->stages, v->stage_count,
+                                     v->probabilities, TAMIS_LONELY_FAIL, err);
     else status = variance_by_probabilities(value, v, linear, err);
     if (status == TAMIS_INVALID && v->stage_count > 0 && !v->calibrated)
         status = variance_of_domain(value, v, linear, domain, err);

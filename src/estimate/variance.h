@@ -1,7 +1,8 @@
 /* The variance of a weighted total of linear values, by the plan's design: made ready once, then asked for each number.
  *
  *     srs, systematic, census      strata of units drawn without replacement
- *     cluster, two_stage           the same of clusters, and of units within them
+ *     cluster, two_stage           the same of clusters, and of units within them; clusters with unequal probabilities by
+ *                                  Brewer's approximation
  *     srs_with_replacement, weights   first-stage units as if drawn with replacement
  *     bernoulli, poisson           units drawn independently
  *     pps                          by joint probabilities where the frame gives them, else by an approximation
@@ -18,7 +19,8 @@ typedef struct tmi_sample_variance {
     const tmi_sample *sample;
     tmi_variance_method method;
     tamis_stage stages[2];
-    size_t stage_count; /* 0: by probabilities */
+    size_t stage_count;          /* 0: by probabilities */
+    const double *probabilities; /* of the clusters of the first stage, where they are unequal; else NULL */
     int64_t *strata, *within;
     double *populations, *second;
     double *pi;             /* inclusion probabilities of the rows, if there are no stages */

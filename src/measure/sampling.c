@@ -121,11 +121,36 @@ done:
 
 /* ---- one weight per row ---- */
 
-/* Two stages: (clusters / drawn clusters) * (units / drawn units of the cluster). The first factor is a stratum's, the others
- * are columns: units in steps of 1, one over the drawn ones in steps of 2^-26; or a declared take. */
-static tamis_status set_stages(tmi_sampling *s, tamis_error *err)
+/* Probabilities of clusters are read from a column, in steps as fine as 52 bits allow for the largest weight. */
+#define PRODUCT_BITS 50
+
+static tamis_status set_unequal_stages(tmi_sampling *s, const tamis_number *largest, tamis_error *err)
+{
+    const int64_t take = s->design->second_take;
+    const int most = (int)ceil(log2(tmi_number_nearest(largest) * (take > 0 ? (double)take : 1)));
+    const int room = PRODUCT_BITS - (most > 0 ? most : 0), half = (room + 1) / 2;
+    tmi_exact e = TMI_EXACT(err);
+    if (take == 0) s->stage_bits = half < TMI_STAGE_BITS ? half : TMI_STAGE_BITS;
+    s->first_bits = room - s->stage_bits < TMI_STAGE_BITS ? room - s->stage_bits : TMI_STAGE_BITS;
+    if (s->first_bits < 8 || (take == 0 && s->stage_bits < 8))
+        return tmi_fail(err, TAMIS_UNABLE,
+                        "design.max_weight: the weights of two stages with unequal probabilities are products, which fit into no "
+                        "integers up to this weight: give them as the column `weight`");
+    tmi_term steps = tmi_int(&e, INT64_C(1) << s->first_bits);
+    steps = tmi_mul(&e, steps, tmi_int(&e, take > 0 ? take : INT64_C(1) << s->stage_bits));
+    const tamis_status status = tmi_exact_copy(&s->step, &e, tmi_div(&e, tmi_int(&e, 1), steps));
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* Two stages: (clusters / drawn clusters) * (units / drawn units of the cluster). The first factor is a stratum's, or one over a
+ * column of probabilities; the others are columns: units in steps of 1, one over the drawn ones in steps of 2^-26; or a declared
+ * take. */
+static tamis_status set_stages(tmi_sampling *s, const tamis_number *largest, tamis_error *err)
 {
     const tmi_plan_design *d = s->design;
+    if (tmi_draws_clusters_unequally(d)) return set_unequal_stages(s, largest, err);
+    if (d->second_take == 0) s->stage_bits = TMI_STAGE_BITS;
     tmi_exact e = TMI_EXACT(err);
     tamis_number **first = tmi_alloc(s->strata, sizeof *first), *step = NULL;
     tamis_status status = TAMIS_OK;
@@ -186,7 +211,7 @@ static tamis_status set_rows(tmi_sampling *s, const tamis_plan *plan, const tmi_
     s->from_frame = frame && !d->weight;
     s->stages = d->kind->staged && !d->weight;
     TMI_TRY(largest_weight(&largest, s, frame, err));
-    if (s->stages) TMI_TRY(set_stages(s, err));
+    if (s->stages) TMI_TRY(set_stages(s, largest, err));
     else if (d->weight_step) TMI_TRY(tmi_number_copy(&s->step, d->weight_step, err));
     else TMI_TRY(tmi_number_double(&s->step, exp2(round(log2(tmi_number_nearest(largest))) - TMI_WEIGHT_BITS), err));
     TMI_TRY(tmi_number_div(&points, largest, s->step, err));

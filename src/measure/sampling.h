@@ -20,7 +20,7 @@
 
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */
 #define TMI_WEIGHT_BITS 30
-#define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster */
+#define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster, at most */
 
 typedef enum tmi_weight_source { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weight_source;
 
@@ -39,11 +39,13 @@ typedef struct tmi_sampling {
     tamis_number *step, *variance_step;
     int64_t *points, *variance_points; /* STRATA: one per stratum; variance_factor = variance_points * variance_step */
     int64_t most;                      /* points at most */
-    bool stages;                       /* ROWS: the product of points[h] and the sizes of the second stage */
-    bool from_frame;                   /* ROWS: looked up by unit */
-    int64_t most_of_unit; /* ROWS: what the points of a unit's rows add up to at most; 0: nothing bounds them together */
-    double correction;    /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
-    int64_t most_clamped; /* ROWS: for sampling variances weights count up to so many points; most: all of them */
+    bool stages; /* ROWS: the product of points[h], or of one over the cluster's probability, and the sizes of the second stage */
+    int first_bits, stage_bits; /* stages: one over the probability in steps of 2^-first_bits, one over the units drawn in a
+                                   cluster in steps of 2^-stage_bits; 0: not read */
+    bool from_frame;            /* ROWS: looked up by unit */
+    int64_t most_of_unit;       /* ROWS: what the points of a unit's rows add up to at most; 0: nothing bounds them together */
+    double correction;          /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
+    int64_t most_clamped;       /* ROWS: for sampling variances weights count up to so many points; most: all of them */
     double ratio; /* STRATA: the largest a/w, if all of them are so near to it that variances may be bounded by it; else 0 */
 
     bool clustered;

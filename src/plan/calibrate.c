@@ -39,6 +39,13 @@ static void read_by(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     tmi_read_by_columns(reader, value, e->plan, e->control->by, &e->control->by_count);
+    for (size_t k = 0; k < e->control->by_count; k++) {
+        const tmi_plan_column *of = e->control->by[k]->recode_of;
+        if (of && of != e->plan->design.by)
+            tmi_complain(reader, value,
+                         "expected a column that is read from the source: give the totals by %s, of which %s follows", of->name,
+                         e->control->by[k]->name);
+    }
 }
 
 /* Totals of the groups that begin with those read so far: a number when all are known, else a map from the values of the next

@@ -59,11 +59,13 @@ static void read_values(tmi_reader *reader, const tmi_value *value, void *target
     if (column->value_count == value->count) complain_repeated(reader, value, column);
 }
 
-/* Of a recode of the strata: its values. Which strata have them is read when these are known (ranges.c). */
+/* Of a recode of the strata, or of another category: its values. Which strata, or values, have them is read when these are known
+ * (ranges.c). */
 static void read_recoded(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
     if (value->kind != TMI_VALUE_MAP || value->count == 0) {
-        tmi_complain(reader, value, "expected a map from each value to its strata, e.g. {north: [N1, N2], south: [S1]}");
+        tmi_complain(reader, value, "expected a map from each value to its %s, e.g. {north: [N1, N2], south: [S1]}",
+                     strcmp(tmi_value_key(value), "strata") == 0 ? "strata" : "parts");
         return;
     }
     column->values = tmi_alloc(value->count, sizeof *column->values);
@@ -180,7 +182,8 @@ static const tmi_plan_key keys[] = {
     {.name = "typical", .read = tmi_read_later}, {.name = "values", .read = read_values},
     {.name = "missing", .read = tmi_read_later}, {.name = "missing_codes", .read = tmi_read_later},
     {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
-    {.name = "strata", .read = tmi_read_later},
+    {.name = "strata", .read = tmi_read_later},  {.name = "of", .read = tmi_read_later},
+    {.name = "parts", .read = tmi_read_later},
 };
 
 static const char *const number_keys[] = {"from", "to", "step"};
@@ -192,7 +195,13 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, column);
     column->is_number = column->is_category = true; /* unclear: what is made of it is not complained about again */
     if (value->kind != TMI_VALUE_MAP) return;
-    const tmi_value *strata = tmi_value_get(value, "strata");
+    const tmi_value *strata = tmi_value_get(value, "strata"), *parts = tmi_value_get(value, "parts"),
+                    *of = tmi_value_get(value, "of");
+    if (strata && parts) tmi_complain_key(reader, parts, "expected either strata or parts, not both");
+    if (parts && !of) tmi_complain_key(reader, parts, "expected the key of with it: the category that the parts are values of");
+    if (of && !parts)
+        tmi_complain_key(reader, of, "expected the key parts with it, e.g. {of: district, parts: {north: [N1, N2]}}");
+    if (!strata) strata = parts;
     bool category = strata || tmi_value_get(value, "values") != NULL;
     const tmi_value *number = NULL;
     for (size_t i = 0; i < sizeof number_keys / sizeof *number_keys && !number; i++) {
@@ -209,7 +218,9 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
     static const char *const read_keys[] = {"values", "missing", "missing_codes", "typical"};
     for (size_t i = 0; strata && i < sizeof read_keys / sizeof *read_keys; i++) {
         const tmi_value *other = tmi_value_get(value, read_keys[i]);
-        if (other) tmi_complain_key(reader, other, "cannot be combined with `strata`: every unit has the value of its stratum");
+        if (other)
+            tmi_complain_key(reader, other, "cannot be combined with `%s`: every unit has the value of its %s",
+                             parts ? "parts" : "strata", parts ? "part" : "stratum");
     }
     if (strata && !tmi_value_get(value, "values")) read_recoded(reader, strata, column);
     const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");

@@ -72,11 +72,13 @@ static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_pl
         put_bound(out, "step", column->step, plan, column);
         tmi_put_exact_field(out, "contribution", column->contribution);
     } else if (column->recode) {
-        tmi_json_add_open(out, "strata", '{');
+        const tmi_plan_column *of = column->recode_of;
+        if (of != plan->design.by) tmi_put_text_field(out, "of", of->name);
+        tmi_json_add_open(out, of == plan->design.by ? "strata" : "parts", '{');
         for (size_t code = 0; code < column->value_count; code++) {
             tmi_json_add_open(out, column->values[code], '[');
-            for (size_t h = 0; h < plan->design.stratum_count; h++)
-                if ((size_t)column->recode[h] == code) tmi_json_put_string(out, plan->design.by->values[h]);
+            for (size_t h = 0; h < of->value_count; h++)
+                if ((size_t)column->recode[h] == code) tmi_json_put_string(out, of->values[h]);
             tmi_json_close(out, ']');
         }
         tmi_json_close(out, '}');

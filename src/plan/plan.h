@@ -106,8 +106,8 @@ struct tmi_plan_column {
     size_t missing_text_count;
     tamis_number **shares; /* public guesses, one per value, NULL where not given; NULL: none is given */
     const tmi_plan_column
-        *recode_of;  /* the column of the strata, of which it is a public recode; NULL: it is read from the file */
-    int32_t *recode; /* the code of each stratum */
+        *recode_of;  /* the category of which it is a public recode, such as that of the strata; NULL: it is read from the file */
+    int32_t *recode; /* the code of each value of that */
 
     /* made from other columns; NULL in a column of the file */
     const tmi_plan_column *cut_of;  /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */
@@ -132,6 +132,9 @@ typedef enum tmi_variance_method {
     TMI_VARIANCE_WITH_REPLACEMENT
 } tmi_variance_method;
 
+/* How units are drawn in a cluster: a fixed number, each as likely as the others. */
+typedef enum tmi_second_method { TMI_SECOND_SRS, TMI_SECOND_SYSTEMATIC } tmi_second_method;
+
 /* Statistics whose design effects are alike. */
 typedef enum tmi_family_of { TMI_TOTALS, TMI_SHARES, TMI_MEANS, TMI_FAMILIES } tmi_family_of;
 
@@ -153,14 +156,16 @@ typedef struct tmi_plan_typical {
 } tmi_plan_typical;
 
 struct tmi_plan_design {
-    const tmi_plan_kind *kind; /* within strata, if there are any */
-    const tmi_plan_column *by; /* stratum h is value h of this category; NULL: no strata */
+    const tmi_plan_kind *kind;  /* within strata, if there are any */
+    const tmi_plan_kind *first; /* two_stage: how clusters are drawn, srs, systematic or pps; else NULL */
+    tmi_second_method second;   /* two_stage */
+    const tmi_plan_column *by;  /* stratum h is value h of this category; NULL: no strata */
     tmi_plan_stratum *strata;
     size_t stratum_count;
     int64_t population, sample; /* sums over the strata; 0: not public, or random */
 
     /* names of columns of the file, which need not be declared; NULL where the design has none */
-    char *probability;                       /* poisson, pps */
+    char *probability;                       /* poisson, pps; two_stage: of the cluster, where clusters are drawn by pps */
     char *cluster;                           /* cluster, two_stage, weights (optional) */
     char *second_population, *second_sample; /* two_stage: sizes of the clusters, units drawn in them */
     char *strata_label;                      /* weights (optional): strata with any labels */
@@ -186,10 +191,13 @@ struct tmi_plan_design {
     tmi_plan_typical typical;
 };
 
+/* Whether clusters are drawn with unequal probabilities, and units in them. */
+static inline bool tmi_draws_clusters_unequally(const tmi_plan_design *design) { return design->first && design->first->unequal; }
+
 /* Whether a category is the column of the strata, or follows from it. */
 static inline bool tmi_is_of_strata(const tmi_plan_design *design, const tmi_plan_column *category)
 {
-    return design->by && (category == design->by || category->recode_of);
+    return design->by && (category == design->by || category->recode_of == design->by);
 }
 
 /* The code that such a category has in a stratum. */

@@ -255,51 +255,92 @@ static void read_number(tmi_reader *reader, const tmi_value *value, const tmi_pl
     if (codes) read_missing_codes(reader, codes, column);
 }
 
-/* ---- recodes of the strata ---- */
+/* ---- recodes of the strata, or of another category ---- */
 
-static void set_code(tmi_reader *reader, const tmi_value *name, const tmi_plan_design *design, tmi_plan_column *column,
-                     int32_t code)
+/* What a recode follows from: the category, and what one of its values is called. */
+typedef struct recoded {
+    const tmi_plan_column *from;
+    const char *part;
+} recoded;
+
+static void set_code(tmi_reader *reader, const tmi_value *name, const recoded *r, tmi_plan_column *column, int32_t code)
 {
-    const int32_t h = tmi_read_code(reader, name, design->by);
+    const int32_t h = tmi_read_code(reader, name, r->from);
     if (h < 0) return;
     if (column->recode[h] >= 0)
-        tmi_complain(reader, name, "expected each stratum once; this one has the value %s already",
+        tmi_complain(reader, name, "expected each %s once; this one has the value %s already", r->part,
                      column->values[column->recode[h]]);
     column->recode[h] = code;
 }
 
-/* The value of each stratum: {north: [N1, N2], south: [S1]}, every stratum once. */
-static void read_recode(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design, tmi_plan_column *column)
+/* Values in the order of their first parts, whatever the order of the map: a map that is read again may have another. */
+static void sort_values(tmi_plan_column *column, size_t parts)
 {
-    if (design->stratum_count == 0 || value->kind != TMI_VALUE_MAP) return; /* complained about already */
-    if (!design->by) {
-        tmi_complain(reader, value, "expected a stratified design: the values of this column follow from the strata");
-        return;
+    for (int32_t next = 0; (size_t)next < column->value_count; next++) {
+        size_t h = 0;
+        while (h < parts && column->recode[h] < next) h++; /* the first part whose value has no place yet */
+        if (h == parts) return;                            /* a value without parts: complained about */
+        const int32_t other = column->recode[h];
+        char *value = column->values[other];
+        column->values[other] = column->values[next];
+        column->values[next] = value;
+        for (size_t k = 0; k < parts; k++)
+            column->recode[k] = column->recode[k] == other ? next : column->recode[k] == next ? other : column->recode[k];
     }
-    if (column == design->by) {
-        tmi_complain_key(reader, value, "expected `values`: this is the column of the strata itself");
-        return;
-    }
-    column->recode = tmi_alloc(design->stratum_count, sizeof *column->recode);
+}
+
+/* The value of each stratum, or part: {north: [N1, N2], south: [S1]}, every one once. */
+static void read_codes(tmi_reader *reader, const tmi_value *value, const recoded *r, tmi_plan_column *column)
+{
+    const size_t before = reader->count, parts = r->from->value_count;
+    column->recode = tmi_alloc(parts, sizeof *column->recode);
     if (!column->recode) {
         reader->no_memory = true;
         return;
     }
-    const size_t before = reader->count;
-    for (size_t h = 0; h < design->stratum_count; h++) column->recode[h] = -1;
+    for (size_t h = 0; h < parts; h++) column->recode[h] = -1;
     for (size_t code = 0; code < column->value_count; code++) {
-        const tmi_value *strata = tmi_value_get(value, column->values[code]);
-        if (!strata) continue; /* of `values` beside it: complained about already */
-        if (strata->kind == TMI_VALUE_TEXT) set_code(reader, strata, design, column, (int32_t)code);
-        else if (strata->kind != TMI_VALUE_LIST || strata->count == 0)
-            tmi_complain(reader, strata, "expected a stratum or a list of strata, e.g. [%s]", design->by->values[0]);
-        for (size_t i = 0; strata->kind == TMI_VALUE_LIST && i < strata->count; i++)
-            set_code(reader, tmi_value_at(strata, i), design, column, (int32_t)code);
+        const tmi_value *own = tmi_value_get(value, column->values[code]);
+        if (!own) continue; /* of `values` beside it: complained about already */
+        if (own->kind == TMI_VALUE_TEXT) set_code(reader, own, r, column, (int32_t)code);
+        else if (own->kind != TMI_VALUE_LIST || own->count == 0)
+            tmi_complain(reader, own, "expected a %s or a list of %s, e.g. [%s]", r->part,
+                         strcmp(r->part, "part") == 0 ? "parts" : "strata", r->from->values[0]);
+        for (size_t i = 0; own->kind == TMI_VALUE_LIST && i < own->count; i++)
+            set_code(reader, tmi_value_at(own, i), r, column, (int32_t)code);
     }
-    for (size_t h = 0; h < design->stratum_count && reader->count == before; h++)
+    for (size_t h = 0; h < parts && reader->count == before; h++)
         if (column->recode[h] < 0)
-            tmi_complain_key(reader, value, "expected each stratum once; there is no value for %s", design->by->values[h]);
-    column->recode_of = design->by;
+            tmi_complain_key(reader, value, "expected each %s once; there is no value for %s", r->part, r->from->values[h]);
+    if (reader->count == before) sort_values(column, parts);
+    column->recode_of = r->from;
+}
+
+static void read_recode(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design, tmi_plan_column *column)
+{
+    if (design->stratum_count == 0 || value->kind != TMI_VALUE_MAP) return; /* complained about already */
+    if (!design->by)
+        tmi_complain(reader, value, "expected a stratified design: the values of this column follow from the strata");
+    else if (column == design->by) tmi_complain_key(reader, value, "expected `values`: this is the column of the strata itself");
+    else read_codes(reader, value, &(recoded){design->by, "stratum"}, column);
+}
+
+/* A category that is read from the file, with values that are all listed. */
+static void read_parts(tmi_reader *reader, const tmi_value *value, const tmi_value *of, const tamis_plan *plan,
+                       tmi_plan_column *column)
+{
+    char *name = NULL;
+    if (!of || value->kind != TMI_VALUE_MAP || !tmi_read_text(reader, of, &name, "district")) return; /* complained about */
+    const tmi_plan_column *from = tmi_plan_find_column(plan, name);
+    tmi_free(name);
+    if (from && from->is_number && from->is_category) return;
+    if (!from || !from->is_category || from == column)
+        tmi_complain(reader, of, "expected another category that is declared under columns, e.g. district");
+    else if (from->recode)
+        tmi_complain(reader, of, "expected a category that is read from the source: this one follows from another itself");
+    else if (from->missing == TMI_AS_CATEGORY)
+        tmi_complain(reader, of, "expected a category without `missing: category`, which is in no part");
+    else if (from->value_count > 0) read_codes(reader, value, &(recoded){from, "part"}, column);
 }
 
 void tmi_read_ranges(tmi_reader *reader, const tmi_value *value, void *target)
@@ -311,6 +352,9 @@ void tmi_read_ranges(tmi_reader *reader, const tmi_value *value, void *target)
         if (own && own->kind == TMI_VALUE_MAP && column->is_number && !column->is_category)
             read_number(reader, own, &plan->design, column);
         const tmi_value *strata = own && own->kind == TMI_VALUE_MAP ? tmi_value_get(own, "strata") : NULL;
-        if (strata && column->is_category && !column->is_number) read_recode(reader, strata, &plan->design, column);
+        const tmi_value *parts = own && own->kind == TMI_VALUE_MAP ? tmi_value_get(own, "parts") : NULL;
+        const bool category = column->is_category && !column->is_number;
+        if (strata && category) read_recode(reader, strata, &plan->design, column);
+        else if (parts && category && column->value_count > 0) read_parts(reader, parts, tmi_value_get(own, "of"), plan, column);
     }
 }

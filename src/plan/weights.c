@@ -110,7 +110,7 @@ static bool has_public_weights(const tmi_plan_design *d)
 static void check_unit_weight(tmi_reader *reader, const tmi_value *key, const tmi_plan_design *d)
 {
     if (!key || !d->max_unit_weight) return;
-    if ((!d->weight && !d->probability) || (!d->weight && d->frame))
+    if (!d->weight && (!d->probability || d->frame || d->kind->staged))
         tmi_complain_key(reader, key,
                          "expected the key weight with it: only weights that are read from a column are bounded by unit");
     else if (d->max_weight && tmi_number_compare(d->max_unit_weight, d->max_weight) < 0)
@@ -143,8 +143,10 @@ void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *p
                          "expected the key max_weight with it, a public bound of the weights, e.g. max_weight: 5000");
     else if (column && !design->max_weight && !design->frame)
         tmi_complain_key(reader, value, "expected the key max_weight, a public bound of the weights %s",
-                         design->probability ? "1/probability, e.g. max_weight: 5000, or the design's key frame"
-                                             : "that the sizes of clusters imply, e.g. max_weight: 5000");
+                         design->kind->staged ? tmi_draws_clusters_unequally(design)
+                                                    ? "that probabilities and sizes of clusters imply, e.g. max_weight: 5000"
+                                                    : "that the sizes of clusters imply, e.g. max_weight: 5000"
+                                              : "1/probability, e.g. max_weight: 5000, or the design's key frame");
     if (reader->count > before || !design->max_weight) return;
     if (!step && usual_step(&design->weight_step, design->max_weight) != TAMIS_OK) reader->no_memory = true;
     else if (step && !reader->no_memory) check_grid(reader, step, design);

@@ -30,7 +30,8 @@ static void column_words(tmi_text *words, const tmi_plan_column *column, const t
         for (size_t i = 0; i < column->value_count && i < MOST_VALUES; i++)
             tmi_text_format(words, "%s%s", i ? ", " : "", column->values[i]);
         if (column->value_count > MOST_VALUES) tmi_text_format(words, " and %zu more", column->value_count - MOST_VALUES);
-        if (column->recode) tmi_text_put(words, ", which follow from the strata");
+        if (column->recode && column->recode_of == design->by) tmi_text_put(words, ", which follow from the strata");
+        else if (column->recode) tmi_text_format(words, ", which follow from %s", column->recode_of->name);
     } else if (column->times) {
         tmi_text_put(words, "from ");
         tmi_text_number(words, column->from);

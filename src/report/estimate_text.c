@@ -24,6 +24,7 @@ static void write_facts(tmi_text *text, const tmi_results *results)
     for (size_t i = 0; i < plan->column_count; i++) {
         const tmi_column_facts *facts = &results->facts[i];
         const char *name = plan->columns[i].name;
+        const bool of_strata = plan->columns[i].recode_of == plan->design.by;
         if (facts->missing > 0 && plan->columns[i].missing == TMI_NEVER)
             write_fact(text, name, facts->missing, NEVER("value is", "counts"), NEVER("values are", "count"));
         else if (facts->missing > 0 && plan->columns[i].is_number)
@@ -32,9 +33,13 @@ static void write_facts(tmi_text *text, const tmi_results *results)
             write_fact(text, name, facts->missing, "value is missing or not in the list of the plan, and in no group",
                        "values are missing or not in the list of the plan, and in no group");
         if (facts->contradicting > 0)
-            write_fact(text, name, facts->contradicting,
-                       "row has not the value that the plan declares for its stratum, and counts under that of its stratum",
-                       "rows have not the value that the plan declares for their stratum, and count under that of their stratum");
+            write_fact(
+                text, name, facts->contradicting,
+                of_strata ? "row has not the value that the plan declares for its stratum, and counts under that of its stratum"
+                          : "row has not the value that the plan declares for its part, and counts under that of its part",
+                of_strata
+                    ? "rows have not the value that the plan declares for their stratum, and count under that of their stratum"
+                    : "rows have not the value that the plan declares for their part, and count under that of their part");
         if (facts->outside_bounds > 0)
             write_fact(text, name, facts->outside_bounds,
                        "record is outside the bounds of the plan; a release counts it as the nearest bound",

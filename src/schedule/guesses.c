@@ -66,6 +66,8 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
         sd = guessed(t->cluster_sd, high > 0 ? half_spread(size, low, high) : 0);
     }
     if (d->kind->staged) taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
+    if (tmi_draws_clusters_unequally(d) && d->population == 0 && !t->population && d->max_weight) /* a mean weight is guessed */
+        drawn = sample * taken * tmi_number_nearest(d->max_weight) / LARGEST_OVER_MEAN / size;
     *z = (tmi_sizes){.units = drawn * rows * (stages ? size : 1),
                      .sample = sample * rows * (stages ? taken : 1),
                      .cluster = size * rows,
@@ -123,6 +125,7 @@ static bool has_law(const tmi_plan_column *number) { return number->typical_sd !
 
 bool tmi_has_shares(const tmi_plan_column *category)
 {
+    if (category->recode_of) return category->recode_of->shares != NULL;
     return category->cut_of ? has_law(category->cut_of) : category->shares != NULL;
 }
 
@@ -132,6 +135,12 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
     size_t silent = 0;
     const double present = c->cut_of ? guessed(c->cut_of->typical_share, 1) : 1;
     if (!tmi_has_shares(c)) return present / (double)c->value_count;
+    if (c->recode_of) { /* those of its parts */
+        double sum = 0;
+        for (size_t i = 0; i < c->recode_of->value_count; i++)
+            if ((size_t)c->recode[i] == code) sum += tmi_share_of(c->recode_of, i);
+        return sum;
+    }
     if (c->cut_of) {
         const tmi_grid *grid = &c->cut_of->grid;
         return present * part_between(c->cut_of, code > 0 ? c->cuts[code - 1] : grid->low,
@@ -149,7 +158,7 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
  * missing counts as a value. */
 static double part_present(const tmi_plan_column *column)
 {
-    const tmi_plan_column *of = column->cut_of ? column->cut_of : column;
+    const tmi_plan_column *of = column->cut_of ? column->cut_of : column->recode_of ? column->recode_of : column;
     double sum = 0;
     if (of->is_number) return guessed(of->typical_share, 1);
     if (!of->shares || of->missing == TMI_AS_VALUE || of->missing == TMI_NEVER) return 1;

@@ -382,10 +382,12 @@ tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
     tmi_sizes z;
     tmi_sizes_make(&z, s);
     if (!s->sampling.clustered) return (tmi_cluster_guess){.rows = 1, .within = 1, .smaller = UNITS_SMALLER};
-    const bool guessed = d->typical.cluster_sd || d->largest > 0;
+    /* what is guessed of sizes says nothing of totals that are divided by probabilities */
+    const bool guessed = (d->typical.cluster_sd || d->largest > 0) && !tmi_draws_clusters_unequally(d);
     tmi_cluster_guess g = {.rows = z.taken, .cv = guessed ? z.cluster_sd / z.cluster : CV_ASSUMED, .within = 1, .smaller = 1};
     if (z.rows > 1) g.within = z.rows + z.rows_sd * z.rows_sd / z.rows; /* all rows of a unit alike */
-    const bool drawn = d->kind->clusters && !s->sampling.psus && !d->kind->unequal && (d->kind->staged || d->nonresponse);
+    const bool drawn = d->kind->clusters && !s->sampling.psus && !tmi_draws_clusters_unequally(d) &&
+                       (d->kind->staged || d->nonresponse);
     g.drawn = drawn ? 1 : 0;
     for (size_t h = 0; drawn && h < d->stratum_count; h++) { /* of the stratum where it helps least */
         const double part = d->strata[h].population > 0 ? (double)d->strata[h].sample / (double)d->strata[h].population : 0;

@@ -86,7 +86,8 @@ static double clusters_spread(const subject *about, size_t group)
     const tmi_sizes *z = &about->sizes;
     const tmi_plan_design *d = &s->plan->design;
     double sum = 0, w = z->units / z->sample * z->taken / z->cluster, clusters = z->sample / z->taken;
-    if (s->sampling.weights == TMI_ROWS && !d->kind->staged) return clusters * w * w * part_of_strata(about, group);
+    if (s->sampling.weights == TMI_ROWS && (!d->kind->staged || tmi_draws_clusters_unequally(d)))
+        return clusters * w * w * part_of_strata(about, group);
     for (size_t h = 0; h < d->stratum_count; h++) {
         const tmi_plan_stratum *own = &d->strata[h];
         if (!has_stratum(about, group, h) || own->sample == 0) continue;
@@ -107,7 +108,9 @@ static void set_spread(guess *g, const subject *about, size_t group, double ther
         g->spread = spread_of(about, group) / z->response;
         return;
     }
-    double b = z->cluster, square = b * b + z->cluster_sd * z->cluster_sd;
+    /* Probabilities are about proportional to sizes, so that the weighted totals of clusters do not differ by their sizes. */
+    const double sd = tmi_draws_clusters_unequally(&s->plan->design) ? 0 : z->cluster_sd;
+    double b = z->cluster, square = b * b + sd * sd;
     g->spread = clusters_spread(about, group) / z->response;
     const double apart = b * b / z->taken; /* as if rows of a cluster had nothing in common */
     g->within = (1 - z->icc) * apart + z->icc * square;

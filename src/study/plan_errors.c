@@ -75,9 +75,9 @@ static tamis_status make_population(tmi_text *text, const tamis_plan *plan, size
             if (numbers[c]) tmi_text_real(text, round(numbers[c][i] / k->grid.step) * k->grid.step);
             else
                 tmi_text_format(text, "\"%s\"",
-                                k->recode    ? k->values[k->recode[stratum]]
-                                : d->by == k ? d->strata[stratum].name
-                                             : category_of(k, &r));
+                                k->recode && k->recode_of == d->by ? k->values[k->recode[stratum]]
+                                : d->by == k                       ? d->strata[stratum].name
+                                                                   : category_of(k, &r));
         }
         tmi_text_put(text, "\n");
     }

@@ -333,18 +333,36 @@ static tamis_status second_take(int64_t *take, const tmi_plan_design *d, int64_t
     return TAMIS_OK;
 }
 
+/* The design of the clusters: by sizes, of which the first row of each cluster says its own, or the number of its units. */
+static tamis_status make_first(tamis_design **design, const tmi_plan_design *d, const part *s, tamis_number *const *sizes,
+                               size_t clusters, tamis_error *err)
+{
+    const int64_t n = (int64_t)clusters, sample = s->stratum->sample;
+    if (!d->first || d->first->known_count) return tamis_design_srs(design, n, sample, err);
+    if (!d->first->unequal) return tamis_design_systematic(design, n, sample, d->random_order, err);
+    return tamis_design_pps_sizes(design, d->method, (const tamis_number *const *)sizes, clusters, sample, err);
+}
+
+static tamis_status read_size(tamis_number **size, char *const *texts, int64_t row, int64_t units, tamis_error *err)
+{
+    if (!texts) return tmi_number_ratio(size, units, 1, err);
+    return tamis_number_read(size, texts[row] ? texts[row] : "", err);
+}
+
 /* Rows cluster by cluster, clusters in the order of their first rows; quadratic in their number, which is small. */
-static tamis_status make_clusters(tamis_design **design, tmi_population *p, part *s, char **labels, char **takes,
+static tamis_status make_clusters(tamis_design **design, tmi_population *p, part *s, char **labels, char **takes, char **sizes,
                                   tamis_error *err)
 {
+    const tmi_plan_design *d = p->drawn_by;
     const size_t before = (size_t)(s->rows - p->row_of);
     const size_t n = (size_t)s->count;
     int64_t *sorted = tmi_alloc(n, sizeof *sorted);
     tamis_design **second = tmi_alloc(n, sizeof *second), *first = NULL;
+    tamis_number **list = tmi_alloc(n, sizeof *list);
     bool *done_with = tmi_alloc(n, sizeof *done_with);
     size_t clusters = 0, placed = 0;
     tamis_status status = TAMIS_OK;
-    if (!sorted || !second || !done_with) TMI_TRY(tmi_fail_memory(err));
+    if (!sorted || !second || !list || !done_with) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         if (done_with[i]) continue;
         const char *label = labels[s->rows[i]];
@@ -357,17 +375,19 @@ static tamis_status make_clusters(tamis_design **design, tmi_population *p, part
             }
         const int64_t size = (int64_t)(placed - begin);
         int64_t take;
-        TMI_TRY(second_take(&take, p->drawn_by, size, takes ? takes[s->rows[i]] : NULL, err));
-        TMI_TRY(tamis_design_srs(&second[clusters], size, take, err));
-        clusters++;
+        TMI_TRY(second_take(&take, d, size, takes ? takes[s->rows[i]] : NULL, err));
+        TMI_TRY(d->second == TMI_SECOND_SYSTEMATIC ? tamis_design_systematic(&second[clusters], size, take, 0, err)
+                                                   : tamis_design_srs(&second[clusters], size, take, err));
+        TMI_TRY(read_size(&list[clusters++], sizes, s->rows[i], size, err));
         for (size_t j = begin; j < placed && p->extras[TMI_SIZE].values; j++) {
             p->extras[TMI_SIZE].values[before + j] = (double)size;
             p->extras[TMI_TAKE].values[before + j] = (double)take;
         }
     }
     memcpy(s->rows, sorted, n * sizeof *sorted);
-    if (s->stratum->population != (int64_t)clusters) TMI_TRY(wrong_size(s, "clusters", (int64_t)clusters, err));
-    TMI_TRY(tamis_design_srs(&first, (int64_t)clusters, s->stratum->sample, err));
+    if (s->stratum->population > 0 && s->stratum->population != (int64_t)clusters)
+        TMI_TRY(wrong_size(s, "clusters", (int64_t)clusters, err));
+    TMI_TRY(make_first(&first, d, s, list, clusters, err));
     TMI_TRY(tamis_design_take_stages(design, first, second, clusters, err));
     first = NULL;
     clusters = 0;
@@ -375,16 +395,19 @@ static tamis_status make_clusters(tamis_design **design, tmi_population *p, part
 done:
     tamis_design_free(first);
     for (size_t c = 0; second && c < clusters; c++) tamis_design_free(second[c]);
+    for (size_t c = 0; list && c < n; c++) tamis_number_free(list[c]);
+    tmi_free(list);
     tmi_free(second);
     tmi_free(sorted);
     tmi_free(done_with);
     return status;
 }
 
-static tamis_status make_part(tamis_design **design, tmi_population *p, part *s, char **labels, char **sizes, tamis_error *err)
+static tamis_status make_part(tamis_design **design, tmi_population *p, part *s, char **labels, char **takes, char **sizes,
+                              tamis_error *err)
 {
     const tmi_plan_design *d = p->drawn_by;
-    if (labels) return make_clusters(design, p, s, labels, sizes, err);
+    if (labels) return make_clusters(design, p, s, labels, takes, sizes, err);
     if (s->stratum->population > 0 && s->stratum->population != s->count) return wrong_size(s, "units", s->count, err);
     if (sizes) return make_pps(design, p, s, sizes, err);
     if (d->kind->equal || d->kind->rate) return tmi_plan_stratum_law(design, d, s->stratum, s->count, err);
@@ -408,7 +431,7 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
 {
     const tmi_plan_design *d = p->drawn_by;
     const size_t n = (size_t)p->rows, strata = d->stratum_count;
-    char **names = NULL, **labels = NULL, **sizes = NULL;
+    char **names = NULL, **labels = NULL, **takes = NULL, **sizes = NULL;
     tamis_status status = TAMIS_OK;
     tamis_design **designs = tmi_alloc(strata, sizeof *designs);
     bool *later = tmi_alloc(n, sizeof *later);
@@ -421,9 +444,10 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
     if (d->kind->clusters) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
     if (d->kind->staged) {
         TMI_TRY(make_stages(p, err));
-        if (d->second_take == 0) TMI_TRY(texts_of(&sizes, p, d->second_sample, "units to draw in each cluster", err));
+        if (d->second_take == 0) TMI_TRY(texts_of(&takes, p, d->second_sample, "units to draw in each cluster", err));
     }
-    if (d->kind->unequal && d->kind->fixed_size) {
+    const bool unequal = d->kind->unequal && d->kind->fixed_size;
+    if (unequal || (tmi_draws_clusters_unequally(d) && size)) {
         if (!size) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: a column of sizes is needed to draw with unequal probabilities"));
         TMI_TRY(texts_of(&sizes, p, size, "sizes", err));
     }
@@ -432,7 +456,7 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
         for (int64_t i = 0; i < p->rows; i++)
             if (!later[i] && (!names || (names[i] && strcmp(names[i], d->by->values[h]) == 0))) s.rows[s.count++] = i;
         next += s.count;
-        TMI_TRY(make_part(&designs[h], p, &s, labels, sizes, err));
+        TMI_TRY(make_part(&designs[h], p, &s, labels, takes, sizes, err));
         made = h + 1;
     }
     if (next != p->units) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the population has units that are in no stratum of the plan"));
@@ -466,6 +490,8 @@ static tamis_status set_inclusion(tmi_population *p, tamis_error *err)
     for (size_t i = 0; i < n; i++) {
         inclusion[i] = pi[i].lower + (pi[i].upper - pi[i].lower) / 2;
         weight[i] = 1 / inclusion[i];
+        if (p->plan->design.kind->staged && p->extras[TMI_SIZE].values) /* the probability of its cluster */
+            inclusion[i] = fmin(inclusion[i] * p->extras[TMI_SIZE].values[i] / p->extras[TMI_TAKE].values[i], 1);
     }
 
 done:

@@ -17,4 +17,10 @@ tamis_status tmi_check_probabilities(const char *name, const double *list, size_
 /* Stores a variance; INVALID, and infinity, if it overflowed. */
 tamis_status tmi_set_variance(double *variance, double value, tamis_error *err);
 
+/* tamis_variance_stages with `probabilities`, of the cluster of each unit, where the first stage drew clusters with unequal
+ * probabilities; NULL: it did not. */
+tamis_status tmi_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights, size_t count,
+                                 const tamis_stage *stages, size_t stage_count, const double *probabilities, tamis_lonely lonely,
+                                 tamis_error *err);
+
 #endif

@@ -5,7 +5,10 @@
  *     (1 - n / N) n / (n - 1) sum of (z - mean of z)^2  +  (n / N) sum over the clusters of their own variance,
  *
  * the second term being the same again one stage below. With replacement 1 / N is 0: the spread of the clusters holds
- * all that happens inside them, and the later stages are not looked at (the ultimate cluster).                       */
+ * all that happens inside them, and the later stages are not looked at (the ultimate cluster).
+ *
+ * Clusters of the first stage that are drawn with unequal probabilities pi and a fixed size have their own n / N = pi in both
+ * terms: Brewer's approximation, as R's survey has it with pps = "brewer".                                           */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -13,8 +16,9 @@
 
 typedef struct row {
     int64_t stratum, cluster;
-    double population; /* infinite: with replacement */
-    double value;      /* weight * linear value */
+    double population;  /* infinite: with replacement */
+    double probability; /* of the cluster, at the first stage of unequal probabilities; else 0 */
+    double value;       /* weight * linear value */
     size_t unit;
 } row;
 
@@ -22,6 +26,7 @@ typedef struct sample {
     row *rows;
     const tamis_stage *stages;
     size_t stage_count;
+    const double *probabilities; /* of the clusters of the first stage; NULL: they follow from the populations */
     tamis_lonely lonely;
 } sample;
 
@@ -34,10 +39,11 @@ static int compare(const void *a, const void *b)
 }
 
 /* Puts rows from, ..., to-1 in the order of a stage. */
-static void arrange(row *rows, size_t from, size_t to, const tamis_stage *stage)
+static void arrange(row *rows, size_t from, size_t to, const tamis_stage *stage, const double *probabilities)
 {
     for (size_t i = from; i < to; i++) {
         row *r = &rows[i];
+        r->probability = probabilities ? probabilities[r->unit] : 0;
         r->stratum = stage->strata ? stage->strata[r->unit] : 0;
         r->cluster = stage->clusters ? stage->clusters[r->unit] : (int64_t)r->unit;
         r->population = stage->populations ? stage->populations[r->unit] : INFINITY;
@@ -65,6 +71,9 @@ static size_t cluster_end(double *total, const row *rows, size_t from, size_t to
 static tamis_status check_stratum(const row *rows, size_t from, size_t to, double n, size_t stage, tamis_error *err)
 {
     double N = rows[from].population;
+    for (size_t i = from + 1; i < to; i++)
+        if (rows[i].cluster == rows[i - 1].cluster && rows[i].probability != rows[i - 1].probability)
+            return tmi_fail(err, TAMIS_INVALID, "probabilities: not the same in a whole cluster");
     for (size_t i = from; i < to; i++)
         if (rows[i].population != N)
             return tmi_fail(err, TAMIS_INVALID, "populations: not the same in a whole stratum of stage %zu", stage + 1);
@@ -93,31 +102,38 @@ static tamis_status add_lonely(spread *spread, const sample *s, double total, do
 static tamis_status add_stage(tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to, size_t stage,
                               double scale, tamis_error *err);
 
+/* The part of the clusters that were drawn, as the cluster of a row counts it. */
+static double part_drawn(const row *r, double n) { return r->probability > 0 ? r->probability : n / r->population; }
+
 /* Adds the spread of one stratum, rows from, ..., to-1, and to the variance scale times that of the stages below. */
 static tamis_status add_stratum(spread *spread, tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to,
                                 size_t stage, double scale, tamis_error *err)
 {
     tmi_sum totals = {0}, squares = {0};
-    double n = 0, total = 0;
+    double n = 0, total = 0, open = 0; /* open: whether some cluster was left to chance */
     tamis_status status;
     for (size_t i = from; i < to; n++) {
         i = cluster_end(&total, s->rows, i, to);
         tmi_sum_add(&totals, total);
     }
     TMI_TRY(check_stratum(s->rows, from, to, n, stage, err));
-    double fraction = n / s->rows[from].population, mean = tmi_sum_value(totals) / n;
+    const bool unequal = s->rows[from].probability > 0;
+    const double mean = tmi_sum_value(totals) / n, left_of_all = unequal ? 1 : 1 - part_drawn(&s->rows[from], n);
     if (stage == 0) *degrees += (int64_t)n - 1;
     for (size_t i = from; i < to;) {
+        const double left = 1 - part_drawn(&s->rows[i], n);
         i = cluster_end(&total, s->rows, i, to);
-        tmi_sum_add(&squares, (total - mean) * (total - mean));
+        tmi_sum_add(&squares, (unequal ? left : 1) * (total - mean) * (total - mean));
+        open = left > open ? left : open;
     }
     spread->strata++;
-    if (n == 1 && fraction < 1) TMI_TRY(add_lonely(spread, s, mean, 1 - fraction, stage, err));
-    else if (fraction < 1) tmi_sum_add(&spread->sum, (1 - fraction) * n / (n - 1) * tmi_sum_value(squares));
-    if (fraction == 0 || stage + 1 == s->stage_count) goto done;
+    if (n == 1 && open > 0) TMI_TRY(add_lonely(spread, s, mean, open, stage, err));
+    else if (open > 0) tmi_sum_add(&spread->sum, left_of_all * n / (n - 1) * tmi_sum_value(squares));
+    if (part_drawn(&s->rows[from], n) == 0 || stage + 1 == s->stage_count) goto done;
     for (size_t i = from, next; i < to; i = next) {
+        const double part = part_drawn(&s->rows[i], n);
         next = cluster_end(&total, s->rows, i, to); /* before the rows are sorted anew */
-        TMI_TRY(add_stage(variance, degrees, s, i, next, stage + 1, scale * fraction, err));
+        TMI_TRY(add_stage(variance, degrees, s, i, next, stage + 1, scale * part, err));
     }
 
 done:
@@ -129,7 +145,7 @@ static tamis_status add_stage(tmi_sum *variance, int64_t *degrees, const sample 
 {
     spread spread = {0};
     tamis_status status = TAMIS_OK;
-    arrange(s->rows, from, to, &s->stages[stage]);
+    arrange(s->rows, from, to, &s->stages[stage], stage == 0 ? s->probabilities : NULL);
     for (size_t i = from, next; i < to && status == TAMIS_OK; i = next) {
         next = stratum_end(s->rows, i, to);
         status = add_stratum(&spread, variance, degrees, s, i, next, stage, scale, err);
@@ -159,10 +175,11 @@ done:
     return status;
 }
 
-tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights, size_t count,
-                                   const tamis_stage *stages, size_t stage_count, tamis_lonely lonely, tamis_error *err)
+tamis_status tmi_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights, size_t count,
+                                 const tamis_stage *stages, size_t stage_count, const double *probabilities, tamis_lonely lonely,
+                                 tamis_error *err)
 {
-    sample s = {.stages = stages, .stage_count = stage_count, .lonely = lonely};
+    sample s = {.stages = stages, .stage_count = stage_count, .probabilities = probabilities, .lonely = lonely};
     tmi_sum sum = {0};
     int64_t freedom = 0;
     tamis_status status;
@@ -172,6 +189,9 @@ tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const dou
     *variance = INFINITY;
     TMI_TRY(check(linear, weights, count, stages, stage_count, err));
     if ((unsigned)lonely > TAMIS_LONELY_AVERAGE) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: must be one of tamis_lonely"));
+    for (size_t i = 0; probabilities && i < count; i++)
+        if (!(probabilities[i] > 0 && probabilities[i] <= 1))
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu is not above 0 and at most 1", i));
     s.rows = tmi_alloc(count, sizeof *s.rows);
     if (!s.rows) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) s.rows[i] = (row){.unit = i, .value = weights[i] * linear[i]};
@@ -182,4 +202,10 @@ tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const dou
 done:
     tmi_free(s.rows);
     return status;
+}
+
+tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights, size_t count,
+                                   const tamis_stage *stages, size_t stage_count, tamis_lonely lonely, tamis_error *err)
+{
+    return tmi_variance_stages(variance, degrees, linear, weights, count, stages, stage_count, NULL, lonely, err);
 }

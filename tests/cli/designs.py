@@ -148,6 +148,21 @@ def clusters_stages_and_households():
         rows += [person(c=f"k{k}", N=size, n=drawn) for _ in range(drawn)]
     compare(rows, lambda r: 10 * r["N"] / r["n"],
             "two_stage: {first: {by: c, population: 200, sample: 20}, second: {population: N, sample: n}}, max_weight: 200")
+    compare(rows, lambda r: 10 * r["N"] / r["n"],
+            "two_stage: {first: {by: c, systematic: {population: 200, sample: 20, order: random}}, "
+            "second: {population: N, sample: n, method: systematic}}, max_weight: 200")
+    chance = {f"k{k}": round(DICE.uniform(0.05, 1), 5) for k in range(20)}
+    rows = [dict(r, pi=chance[r["c"]], s="p" if int(r["c"][1:]) < 8 else "q") for r in rows]
+    first, second = "pps: {method: systematic, probability: pi", "population: N, sample: n"
+    compare(rows, lambda r: r["N"] / r["n"] / r["pi"],
+            f"two_stage: {{first: {{by: c, {first}, sample: 20}}}}, second: {{{second}}}}}, max_weight: 250")
+    compare(rows, lambda r: r["N"] / r["n"] / r["pi"],
+            f"stratified: {{by: s, within: {{two_stage: {{first: {{by: c, {first}}}}}, second: {{{second}}}}}}}, "
+            "strata: {p: {sample: 8}, q: {sample: 12, population: 100}}}, max_weight: 250")
+    told = compare([dict(r, N=max(r["N"], 6)) for r in rows], lambda r: max(r["N"], 6) / 6 / r["pi"],
+                   f"two_stage: {{first: {{by: c, {first}, sample: 20}}}}, second: {{population: N, sample: 6}}}}, max_weight: 250",
+                   f"epsilon: 100000, {SECRET}")
+    assert told["guarantee"]["outsider"] is None
     rows = [person(c=f"h{k}") for k in range(100) for _ in range(DICE.randint(1, 4))]
     compare(rows, lambda r: 10, "srs: {population: 1000, sample: 100}", "id: c, rows_per_unit: 4, epsilon: 100000")
 

@@ -123,6 +123,17 @@ def two_stages_take_some_of_each_drawn_cluster():
             size = len(whole[name])
             assert len(units) == min(2, size)
             assert all(abs(float(row["weight"]) - len(whole) / 8 * size / min(2, size)) < 1e-9 for row in units)
+            assert all(abs(float(row["cluster_probability"]) - 8 / len(whole)) < 1e-12 for row in units)
+            assert all(int(row["cluster_size"]) == size for row in units)
+        done, rows = draw(folder, "--design", "srs", "--cluster", "stype", "--sample", "3", "--within", "7", "--within-systematic",
+                          out="k.csv")
+        order = {row["cds"]: i for name, units in counts(API_ROWS, "stype").items() for i, row in enumerate(units)}
+        for name, units in counts(rows, "stype").items():  # of N rows, one is in each of seven pieces of length N/7
+            places, size = [order[row["cds"]] for row in units], len(counts(API_ROWS, "stype")[name])
+            gaps = {b - a for a, b in zip(places, places[1:])}
+            assert len(places) == 7 and gaps <= {size // 7, size // 7 + 1}, places
+        done, _ = draw(folder, "--design", "srs", "--cluster", "cname", "--sample", "3", "--within-systematic", out="u.csv")
+        assert done.returncode == USAGE and "--within" in done.stderr, done.stderr
         # sizes and allocations by columns; labels of clusters count inside a stratum: 2 strata of 3 clusters of 4 units
         text = "h,n,c,x,m\n" + "".join(f"{h},{h + 1},{c},{c + 1},{c + 1}\n" for h in (0, 1) for _ in range(4) for c in range(3))
         done, rows = draw(folder, "--design", "sampford", "--strata", "h", "--allocation", "n", "--cluster", "c", "--size", "x",

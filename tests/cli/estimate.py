@@ -1,6 +1,6 @@
 """tamis estimate against R: the survey and sampling packages' numbers for real surveys, to 1e-9.
 
-tests/data/estimates/cases.json holds, for each R design, the plan that says the same, and for each call of R (`call`, literal)
+tests/data/estimates/cases.json and stages.json hold, for each R design, the plan that says the same, and for each call of R (`call`, literal)
 its estimates and standard errors; README.md there names the sources of the data.
 """
 import csv
@@ -12,7 +12,7 @@ import tempfile
 from kit import INVALID, OK, TOP, case, main, tamis
 
 DATA = TOP / "tests" / "data" / "estimates"
-CASES = json.loads((DATA / "cases.json").read_text())
+CASES = [entry for name in ("cases.json", "stages.json") for entry in json.loads((DATA / name).read_text())]
 CLOSE = 1e-9
 COARSER = {"maxentropy": 1e-6,  # R's joint probabilities of this design are right to about 1e-7
            "dcal_raking": 1e-8}  # R stops raking at 1e-7

@@ -94,22 +94,38 @@ def households(rows, plan):
     return drawn
 
 
-def pps(rows, plan, n):
+def by_size(size, n):
     """Systematic, with probabilities proportional to size; those that would get more than 1 are certain."""
-    size, certain = [int(row["size"]) for row in rows], set()
+    certain = set()
     while True:
         rest = sum(size) - sum(size[i] for i in certain)
-        chance = [1 if i in certain else (n - len(certain)) * size[i] / rest for i in range(len(rows))]
+        chance = [1 if i in certain else (n - len(certain)) * size[i] / rest for i in range(len(size))]
         if max(chance) <= 1:
             break
         certain |= {i for i, p in enumerate(chance) if p > 1}
     drawn, before = [], 0.5
     for i, p in enumerate(chance):
-        rows[i]["inclusion_probability"] = p
         if math.floor(before + p) > math.floor(before):
             drawn.append(i)
         before += p
+    return chance, drawn
+
+
+def pps(rows, plan, n):
+    chance, drawn = by_size([int(row["size"]) for row in rows], n)
+    for row, p in zip(rows, chance):
+        row["inclusion_probability"] = p
     return drawn
+
+
+def pps_stages(rows, plan, by, n, within):
+    """Clusters with probabilities proportional to their numbers of units, and some units in each."""
+    clusters = list(groups_of(rows, by).values())
+    chance, drawn = by_size([len(members) for members in clusters], n)
+    for members, p in zip(clusters, chance):
+        for i in members:
+            rows[i].update(cluster_size=len(members), cluster_probability=p)
+    return [i for k in drawn for i in by_hash(clusters[k])[:within]]
 
 
 def answered(rows, plan, n):
@@ -122,6 +138,7 @@ PERSONS = "persons.csv", srs, 2000
 SAMPLES = {  # the population, how the sample is drawn from it, with which arguments
     "api/study": ("apisrs.csv", srs, 60),
     "coverage/api-cluster": ("api.csv", cluster, "dnum", 150),
+    "coverage/api-pps-two-stage": ("api.csv", pps_stages, "dnum", 150, 8),
     "coverage/api-quantiles": ("api.csv", stratified, "stype"),
     "coverage/api-srs": ("api.csv", srs, 400),
     "coverage/api-stratified": ("api.csv", stratified, "stype"),

@@ -52,6 +52,9 @@ KINDS = {
     "clusters": (CLUSTER, SECRET, BOTH), "clusters, sample": (CLUSTER, OPEN, RHO),
     "two stages": (TWO_STAGE, SECRET, BOTH), "two stages, smallest": (TWO_STAGE.replace("sample: 4}", "sample: 4, smallest: 12}"), SECRET, BOTH),
     "two stages, a column": (TWO_STAGE.replace("sample: 4}", "sample: k}"), SECRET, PURE),
+    "two stages, unequal probabilities": (TWO_STAGE.replace("population: 30, sample: 6", "pps: {method: sampford, probability: p, sample: 6}"), SECRET, PURE),
+    "two stages, systematic": (TWO_STAGE.replace("population: 30, sample: 6", "systematic: {population: 30, sample: 6, order: public}").replace(
+        "sample: 4}", "sample: k, method: systematic}"), OPEN, RHO),
     "weights": ("{weights: {cluster: d}, weight: w, max_weight: 8}", OPEN, PURE),
     "weights, listed clusters": ("{weights: {cluster: d, strata: h, psus: psus.csv}, weight: w, max_weight: 8}", OPEN, RHO),
     "weights, many clusters": ("{weights: {cluster: d, strata: h, psus: many.csv, population: 20000}, weight: w, max_weight: 8, typical: {sample: 8000}}", OPEN, PURE),

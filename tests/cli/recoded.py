@@ -129,4 +129,90 @@ def estimate_counts_rows_that_contradict():
         assert tamis("release", "plan.yaml", "--quiet", "--out", "other", cwd=folder).returncode == INVALID
 
 
+# ---- of another category than the strata ----
+
+DISTRICTS = [f"d{i}" for i in range(6)]
+NESTED = """tamis: 1
+survey: nested
+source: {{file: sample.csv}}
+design: {{{design}}}
+privacy: {{unit: person, epsilon: {epsilon}}}
+columns:
+  d: {{values: [d0, d1, d2, d3, d4, d5]{missing}}}
+  region: {{of: d, parts: {{north: [d0, d1, d2], east: d5, south: [d3, d4]}}}}
+  g: {{values: [a, b]}}
+  x: {{from: 0, to: 100, step: 1}}
+statistics:
+{statistics}budget: {{epsilon: 1e4}}
+"""
+BOTH = """  - {total: x, by: d}
+  - {total: x, by: region}
+  - {mean: x, by: [region, g]}
+  - {share: {g: a}, where: {region: [north, east]}}
+  - {count: units, by: [region, d]}
+  - {difference: {mean: x, between: {region: [north, south]}}}
+  - {quantile: x, at: [0.5], by: region, cuts: [20, 40, 60, 80]}
+"""
+PARTS = {"north": DISTRICTS[:3], "east": DISTRICTS[5:], "south": DISTRICTS[3:5]}
+
+
+def put_nested(folder, design="srs: {population: 4000, sample: 400}", epsilon=1, missing="", statistics=BOTH, wrong=0):
+    stream = random.Random(7)
+    (folder / "plan.yaml").write_text(NESTED.format(design=design, epsilon=epsilon, missing=missing, statistics=statistics))
+    rows = ["d,region,g,x,w"]
+    for i in range(400):
+        d = stream.choice(DISTRICTS + ["", "elsewhere"])
+        region = "west" if i < wrong else next((r for r, parts in PARTS.items() if d in parts), "")
+        rows.append(f"{d},{region},{stream.choice('ab')},{stream.randrange(100)},{stream.randrange(1, 20)}")
+    (folder / "sample.csv").write_text("\n".join(rows) + "\n")
+
+
+@case
+def regions_are_sums_of_their_districts():
+    for design in ("srs: {population: 4000, sample: 400}", "weights: {}, weight: w, max_weight: 20", "bernoulli: {rate: 1/10}"):
+        for missing in ("", ", missing: none", ", missing: d4"):
+            with tempfile.TemporaryDirectory() as place:
+                folder = pathlib.Path(place)
+                put_nested(folder, design, missing=missing)
+                told, _ = results(tamis("release", "plan.yaml", "--json", "--quiet", "--out", "out", cwd=folder))
+                for region, parts in PARTS.items():
+                    total, inside = told["total", "x", region], [told["total", "x", d] for d in parts]
+                    assert math.isclose(total["estimate"], sum(r["estimate"] for r in inside), rel_tol=1e-9, abs_tol=1e-6), (design, region)
+                    for d in set(DISTRICTS) - set(parts):  # cells that cannot exist
+                        r = told["count", None, region, d]
+                        assert r["estimate"] == r["noise_sd"] == 0, r
+                assert tamis("verify", "out", "--quiet", cwd=folder).returncode == OK
+                assert verifier.verify(folder / "out") == [], (design, missing, verifier.verify(folder / "out"))
+
+
+@case
+def regions_alone_need_no_districts():
+    """Asked for by region alone, classes are regions: the noise is that of three groups, not of six."""
+    noise = []
+    for by in ("region", "d"):
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            put_nested(folder, statistics=f"  - {{total: x, by: {by}}}\n  - {{count: units, by: {by}}}\n")
+            told, all_of_it = results(tamis("release", "plan.yaml", "--json", "--quiet", "--out", "out", cwd=folder))
+            assert verifier.verify(folder / "out") == []
+            noise.append(told["total", "x", "north" if by == "region" else "d0"]["noise_sd"])
+    assert noise[0] < 1.1 * noise[1], noise  # sums of three districts have 1.7 times that noise
+
+
+@case
+def a_nested_release_with_little_noise_is_the_estimate_whichever_engine_reads():
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        for missing in ("", ", missing: none"):
+            put_nested(folder, epsilon=1000, missing=missing, wrong=3)  # the column of that name in the file is not read
+            exact, told = results(tamis("estimate", "plan.yaml", "--json", "--quiet", cwd=folder))
+            assert told["columns"]["region"]["contradicting"] >= 3
+            for engine in ("memory", "duckdb"):
+                found, _ = results(tamis("release", "plan.yaml", "--engine", engine, "--again", "--json", "--quiet", "--out", engine + missing[2:5], cwd=folder))
+                assert found.keys() == exact.keys()
+                for key, r in found.items():
+                    if key[0] != "quantile":
+                        assert abs(r["estimate"] - exact[key]["estimate"]) <= 10 * r["noise_sd"] + 1e-9, (r, exact[key])
+
+
 main()

@@ -65,11 +65,13 @@ static tamis_plan *plan_with(const char *design, const char *privacy, const char
     char text[4096];
     tamis_plan *plan;
     tamis_error err = {0};
-    snprintf(text, sizeof text,
-             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
-             "columns:\n  x: %s\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n"
-             "statistics:\n%s",
-             design, privacy, x, statistics);
+    snprintf(
+        text, sizeof text,
+        "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
+        "columns:\n  x: %s\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  part: {of: h, "
+        "parts: {k: [u, w], l: v}}\n"
+        "statistics:\n%s",
+        design, privacy, x, statistics);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
     return plan;
 }
@@ -353,6 +355,33 @@ static void weights_beyond_their_bounds(void **state)
           "epsilon: 1", X, "  - {mean: x, by: g}\n", two, 2, far, 1);
     check("weights: {cluster: c}, weight: w, max_weight: 50, typical: {population: 100, sample: 50}", "epsilon: 1", X,
           "  - {total: x}\n  - {count: units}\n", two, 2, far, 1);
+}
+
+/* A category that follows from another, alone, beside it and crossed with it: a row is in one group of each. */
+static void nested_groups(void **state)
+{
+    (void)state;
+    static const char *const statistics[] = {"  - {total: x, by: part}\n  - {mean: y, by: h}\n",
+                                             "  - {mean: x, by: [part, h]}\n  - {count: units, where: {part: k}}\n",
+                                             "  - {total: y, by: part}\n  - {count: units, by: [g, part]}\n"};
+    for (size_t i = 0; i < 3; i++) {
+        check("srs: {population: 9, sample: 2}", "epsilon: 1", X, statistics[i], two, 2, ones, 1);
+        check("bernoulli: {rate: 1/3}", "epsilon: 1, protect: respondents", X, statistics[i], two, 2, ones, 1);
+    }
+}
+
+/* Clusters with unequal probabilities: rows say the probability of their cluster and its size, and may say anything. */
+static void unequal_clusters(void **state)
+{
+    (void)state;
+    static const double small[] = {1e-6, 0.5};
+    check("two_stage: {first: {by: c, pps: {method: sampford, probability: w, sample: 2}}, second: {population: y, sample: 4}}, "
+          "max_weight: 30",
+          "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, small, 2);
+    check(
+        "two_stage: {first: {by: c, pps: {method: systematic, probability: w, sample: 2}}, second: {population: y, sample: x}}, "
+        "max_weight: 30",
+        "epsilon: 1", X, "  - {mean: x, by: g}\n", two, 2, small, 2);
 }
 
 static void write_list(char *file, size_t size, const char *lines)
@@ -1014,6 +1043,8 @@ int main(void)
         cmocka_unit_test(clusters),
         cmocka_unit_test(clusters_that_nobody_counted),
         cmocka_unit_test(weights_beyond_their_bounds),
+        cmocka_unit_test(unequal_clusters),
+        cmocka_unit_test(nested_groups),
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(weights_of_units),

@@ -94,6 +94,21 @@ static void what_describes_a_design_is_kept(void **state)
     p = read_design(
         "{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}");
     assert_true(p->design.second_take == 5 && p->design.second_sample == NULL);
+    assert_ptr_equal(p->design.first, &tmi_plan_kind_srs);
+    tamis_plan_free(p);
+
+    p = read_design("{two_stage: {first: {by: d, pps: {method: tille, probability: pi, sample: 3, population: 9}}, second: "
+                    "{population: m, sample: 5, method: systematic}}, max_weight: 9}");
+    assert_ptr_equal(p->design.first, &tmi_plan_kind_pps);
+    assert_int_equal(p->design.method, TAMIS_METHOD_TILLE);
+    assert_string_equal(p->design.probability, "pi");
+    assert_true(p->design.sample == 3 && p->design.population == 9 && p->design.second == TMI_SECOND_SYSTEMATIC);
+    tamis_plan_free(p);
+
+    p = read_design("{two_stage: {first: {by: d, systematic: {order: random, population: 9, sample: 3}}, second: {population: m, "
+                    "sample: 5}}, max_weight: 9}");
+    assert_ptr_equal(p->design.first, &tmi_plan_kind_systematic);
+    assert_true(p->design.random_order && p->design.sample == 3 && p->design.second == TMI_SECOND_SRS);
     tamis_plan_free(p);
 
     p = read_design("{weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}");

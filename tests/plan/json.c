@@ -89,6 +89,14 @@ static const char *const plans[] = {
     HEAD "  region: {strata: {north: [n1, n2], south: s1}, label: part of the country}\n"
          "design: {stratified: {by: r, within: srs, strata: {n1: {population: 8, sample: 2}, s1: {population: 9, sample: 3}, n2: "
          "{population: 7, sample: 2}}}}\nstatistics: [{total: pay, by: region}, {mean: pay, where: {region: north}}]\n",
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ndesign: {srs: {population: 10, sample: 3}}\ncolumns: {d: "
+    "{values: [a, b, c], missing: b}, r: {of: d, parts: {s: [a, c], n: b}, label: l}}\nstatistics: [{count: units, by: r}]\n",
+    HEAD "design: {two_stage: {first: {by: d, pps: {method: tille, probability: pi, sample: 3}}, second: {population: m, sample: "
+         "k}}, max_weight: 9}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, systematic: {population: 10, sample: 3, order: random}}, second: {population: m, "
+         "sample: 5, method: systematic}}, max_weight: 9}\n" MEAN,
+    HEAD "design: {stratified: {by: r, within: {two_stage: {first: {by: d, pps: {method: sampford, probability: pi}}, second: "
+         "{population: m, sample: 2}}}, strata: {n: {population: 8, sample: 2}, s: {sample: 3}}}, max_weight: 9}\n" MEAN,
 };
 #define PLANS (sizeof plans / sizeof *plans)
 
@@ -275,6 +283,12 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
         {"{pps: {method: brewer, probability: pi, sample: 3}, max_weight: 9}", "design.pps: the probabilities"},
         {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}",
          "design.two_stage: the second-stage"},
+        {"{two_stage: {first: {by: d, pps: {method: sampford, probability: p, sample: 3}}, second: {population: m, sample: 5}}, "
+         "max_weight: 9}",
+         "design.two_stage: plans have"},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5, method: systematic}}, "
+         "max_weight: 9}",
+         "design.two_stage: plans have"},
         {"{weights: {}, weight: w, max_weight: 9}", "design.weights: only weights"},
         {"{srs: {population: 10, sample: 3}, weight: w, max_weight: 9, weights_are: final}", "design.weights_are: final weights"},
     };

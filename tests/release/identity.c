@@ -92,6 +92,10 @@ static const char systematic[] = WITH("systematic: {population: 900, sample: 30,
 static const char cluster[] = WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}", PERSON);
 static const char stages[] = WITH(
     "two_stage: {first: {by: c, population: 90, sample: 12}, second: {population: m, sample: 5}}, max_weight: 200", PERSON);
+static const char unequal_stages[] = WITH(
+    "two_stage: {first: {by: c, pps: {method: sampford, probability: p, sample: 12, population: 90}}, second: {population: m, "
+    "sample: 5}}, max_weight: 200",
+    PERSON);
 static const char weights[] = WITH("weights: {strata: l, cluster: c, population: 900}, weight: w, max_weight: 50", PERSON);
 static const char guessed[] = WITH(
     "weights: {strata: l, cluster: c}, weight: w, max_weight: 50, typical: {population: 900, sample: 90}", PERSON);

@@ -63,6 +63,12 @@ static const char *const designs[] = {
     "stratified: {by: s, within: {cluster: {by: c, smallest: 1, largest: 4}}, " STRATA("4", "1"),
     "two_stage: {first: {by: c, population: 9, sample: 2}, second: {population: w, sample: 4}}, max_weight: 30",
     "two_stage: {first: {by: c, population: 9, sample: 2}, second: {population: w, sample: y}}, max_weight: 3",
+    "two_stage: {first: {by: c, pps: {method: sampford, probability: w, sample: 2}}, second: {population: x, sample: 4}}, "
+    "max_weight: 30",
+    "two_stage: {first: {by: c, pps: {method: tille, probability: w, sample: 2, population: 9}}, second: {population: x, sample: "
+    "y}}, max_weight: 3",
+    "stratified: {by: s, within: {two_stage: {first: {by: c, pps: {method: systematic, probability: w}}, second: {population: x, "
+    "sample: y, method: systematic}}}, " STRATA("3", "4") ", max_weight: 9",
     "stratified: {by: s, within: {two_stage: {first: {by: c}, second: {population: w, sample: y}}}, " STRATA(
         "3", "4") ", max_weight: 9",
     "weights: {strata: s, cluster: c, psus: '%s/psus.csv'}, weight: w, max_weight: 50",

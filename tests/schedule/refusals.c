@@ -29,6 +29,8 @@ static const char *const weighed[] = {
     "srs, " STRATA "}, weight: w, max_weight: 39}",
     "{two_stage: {first: {by: c}, second: {population: size, sample: 4}}}, " STRATA "}, max_weight: 39}",
     "{two_stage: {first: {by: c}, second: {population: size, sample: taken}}}, " STRATA "}, max_weight: 39}",
+    "{two_stage: {first: {by: c, pps: {method: sampford, probability: pi}}, second: {population: size, sample: 4}}}, " STRATA
+    "}, max_weight: 39}",
     "{pps: {method: sampford, probability: pi}}, " STRATA "}, max_weight: 39}",
     "{poisson: {probability: pi}}, strata: {p: {population: 40}, q: {population: 7}}}, max_weight: 39}"};
 

@@ -147,6 +147,43 @@ static void a_population_that_contradicts_the_plan(void **state)
     tamis_plan_free(plan);
 }
 
+/* Clusters of five, each as likely as the others, by unequal probabilities as by simple random sampling: the number of units is
+ * no accident. With sizes that differ it is one. */
+static void clusters_by_unequal_probabilities(void **state)
+{
+    (void)state;
+    static const char *const first[] = {"pps: {method: sampford, probability: p, sample: 3}",
+                                        "pps: {method: tille, probability: p, sample: 3, population: 6}",
+                                        "systematic: {population: 6, sample: 3, order: random}"};
+    static const char *const second[] = {"sample: 2", "sample: 2, method: systematic"};
+    const asked plain = {SAMPLES(file), HOW(.runs = 40)}, sized = {SAMPLES(file, .sizes = "s"), HOW(.runs = 40)};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 2; j++)
+            for (size_t k = 0; k < (i < 2 ? 2u : 1u); k++) {
+                char design[300];
+                tamis_study *study;
+                tamis_error err = {0};
+                const asked *options = k == 0 ? &plain : &sized;
+                snprintf(
+                    design, sizeof design,
+                    "two_stage: {first: {by: c, %s}, second: {population: n, %s}}, max_weight: 60, variance: with_replacement",
+                    first[i], second[j]);
+                tamis_plan *plan = plan_by(design);
+                if (tamis_study_coverage(&study, plan, &options->samples, &options->options, &err) != TAMIS_OK)
+                    fail_msg("%s: %s", design, err.message);
+                const char *json = tamis_study_as(study, TAMIS_STUDY_JSON), *count = strstr(json, "\"count\"");
+                if (!count) fail_msg("%s", json);
+                assert_int_equal(number_after(count, "\"truth\": "), 30);
+                const double se = number_after(strstr(count, "\"unprotected\""), "\"se\": ");
+                assert_true(k == 0 ? se < 1e-6 : se > 1);
+                tamis_study_free(study);
+                tamis_plan_free(plan);
+            }
+    refused("two_stage: {first: {by: c, pps: {method: tille, probability: p, sample: 3, population: 7}}, second: {population: n, "
+            "sample: 2}}, max_weight: 9",
+            &plain, TAMIS_INVALID, "6 clusters");
+}
+
 /* Six units of five rows each: how many rows a sample of three units has is no accident, so that the unprotected count has no
  * sampling error and is right each time. */
 static void units_of_several_rows_are_drawn_together(void **state)
@@ -261,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_arguments_are_named),
         cmocka_unit_test(a_population_that_contradicts_the_plan),
+        cmocka_unit_test(clusters_by_unequal_probabilities),
         cmocka_unit_test(units_of_several_rows_are_drawn_together),
         cmocka_unit_test(a_study_can_be_stopped),
         cmocka_unit_test(a_number_that_never_has_an_interval_is_named_with_the_reason),

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "survey/estimator.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/survey/frames.h"
 
@@ -149,6 +150,41 @@ static void means_over_all_samples(void **state)
     unbiased(stages(srs(3, 2), census(3), census(4), census(3)), third, of_third, true, 3);
 }
 
+/* Brewer's approximation, number by number: (1 - pi_i) n/(n-1) (z_i - mean)^2 and pi_i times the variance inside; a cluster
+ * that is certain adds what is inside alone. */
+static void unequal_first_stage(void **state)
+{
+    (void)state;
+    static const int64_t clusters[] = {1, 1, 2, 2, 3, 3};
+    static const double pi[] = {0.5, 0.5, 0.25, 0.25, 1, 1}, sizes[] = {4, 4, 2, 2, 6, 6}, y[] = {3, 1, 4, 1, 5, 9};
+    double w[6], z[3] = {0}, inside[3] = {0}, mean = 0, expected = 0, v, all;
+    int64_t df;
+    for (size_t k = 0; k < 6; k++) {
+        w[k] = sizes[k] / 2 / pi[k];
+        z[k / 2] += w[k] * y[k];
+        mean += w[k] * y[k] / 3;
+    }
+    for (size_t c = 0; c < 3; c++) {
+        const double d = w[2 * c] * y[2 * c] - w[2 * c + 1] * y[2 * c + 1];
+        inside[c] = (1 - 2 / sizes[2 * c]) * d * d; /* n/(n-1) times half the square of the difference, of two units */
+        expected += (1 - pi[2 * c]) * 3 / 2 * (z[c] - mean) * (z[c] - mean) + pi[2 * c] * inside[c];
+    }
+    const tamis_stage stages[] = {{NULL, clusters, NULL}, {NULL, NULL, sizes}};
+    assert_int_equal(tmi_variance_stages(&v, &df, y, w, 6, stages, 2, pi, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
+    assert_true(close_to(v, expected) && df == 2);
+    assert_int_equal(tmi_variance_stages(&v, &df, y, w, 6, stages, 1, pi, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
+    assert_true(close_to(v, expected - pi[0] * inside[0] - pi[2] * inside[1] - inside[2]));
+    /* equal probabilities are those of a simple random sample */
+    static const double third[] = {0.25, 0.25, 0.25, 0.25, 0.25, 0.25}, of_twelve[] = {12, 12, 12, 12, 12, 12};
+    const tamis_stage simple[] = {{NULL, clusters, of_twelve}, {NULL, NULL, sizes}};
+    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, third, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_variance_stages(&all, NULL, y, w, 6, simple, 2, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
+    assert_true(close_to(v, all));
+    static const double none[] = {0.5, 0.5, 0, 0, 1, 1}, two[] = {0.5, 0.4, 0.25, 0.25, 1, 1};
+    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, none, TAMIS_LONELY_FAIL, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, two, TAMIS_LONELY_FAIL, NULL), TAMIS_INVALID);
+}
+
 /* The order of the units changes nothing but rounding, and a stratum may use the labels of another. */
 static void any_order(void **state)
 {
@@ -236,8 +272,11 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_R), cmocka_unit_test(means_over_all_samples),
-        cmocka_unit_test(any_order),     cmocka_unit_test(invalid),
+        cmocka_unit_test(agrees_with_R),
+        cmocka_unit_test(means_over_all_samples),
+        cmocka_unit_test(unequal_first_stage),
+        cmocka_unit_test(any_order),
+        cmocka_unit_test(invalid),
         cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

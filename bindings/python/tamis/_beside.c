@@ -211,7 +211,8 @@ static PyObject *draw(PyObject *module, PyObject *args)
                                  .allocation = text_of(&a, "allocation"),
                                  .cluster = text_of(&a, "cluster"),
                                  .within = whole_of(&a, "within"),
-                                 .within_column = text_of(&a, "within_column")};
+                                 .within_column = text_of(&a, "within_column"),
+                                 .within_systematic = whole_of(&a, "within_systematic") != 0};
     const char *method = text_of(&a, "method");
     if (a.status == TAMIS_OK) a.status = tamis_method_of_name(&design.method, method, &a.err);
     if (a.status == TAMIS_OK) a.status = tamis_frame_design_check(&design, &a.err);

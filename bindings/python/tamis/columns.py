@@ -38,9 +38,11 @@ def number(from_: Amount | Mapping[str, Amount], to: Amount | Mapping[str, Any],
 
 
 def category(values: Sequence[str | int | bool] | Mapping[str, str] | None = None, *,
-             strata: Mapping[str, str | Sequence[str]] | None = None, typical: Mapping[str, Amount] | None = None,
-             missing: str | None = None, missing_codes: Sequence[str | int] | None = None, label: str | None = None) -> Column:
-    """A category with public values, or `{"file": "codes.csv"}`; or one that follows from the strata: each value with its strata.
+             strata: Mapping[str, str | Sequence[str]] | None = None, of: str | None = None,
+             parts: Mapping[str, str | Sequence[str]] | None = None, typical: Mapping[str, Amount] | None = None, missing: str | None = None,
+             missing_codes: Sequence[str | int] | None = None, label: str | None = None) -> Column:
+    """A category with public values, or `{"file": "codes.csv"}`; or one that follows from the strata: each value with its strata;
+    or from another category: `of`, and each value with its parts.
 
     >>> category(["No", "Yes"]).to_dict()
     {'values': ['No', 'Yes']}
@@ -49,8 +51,9 @@ def category(values: Sequence[str | int | bool] | Mapping[str, str] | None = Non
     """
     listed: Any = dict(values) if isinstance(values, Mapping) else None if values is None else [
         str(v).lower() if isinstance(v, bool) else str(v) for v in values]
-    whose = None if strata is None else {str(v): s if isinstance(s, str) else [str(h) for h in s] for v, s in strata.items()}
-    return Column(given(values=listed, strata=whose, typical=None if typical is None else dict(typical), missing=missing,
+    whose, inside = (None if each is None else {str(v): s if isinstance(s, str) else [str(h) for h in s] for v, s in each.items()}
+                     for each in (strata, parts))
+    return Column(given(values=listed, strata=whose, of=of, parts=inside, typical=None if typical is None else dict(typical), missing=missing,
                         missing_codes=None if missing_codes is None else [str(c) for c in missing_codes], label=label))
 
 

@@ -59,7 +59,7 @@ def pps(method: str, probability: str, sample: int | None = None, *, frame: Path
     return Design({"pps": given(method=method, probability=probability, sample=sample, frame=frame, population=population)})
 
 
-def systematic(population: int, sample: int, *, order: Literal["public", "random"]) -> Design:
+def systematic(population: int | None = None, sample: int | None = None, *, order: Literal["public", "random"]) -> Design:
     """Every k-th unit of a list."""
     return Design({"systematic": given(population=population, sample=sample, order=order)})
 
@@ -80,12 +80,20 @@ def cluster(by: str, population: int | None = None, sample: int | None = None, *
     return Design({"cluster": given(by=by, population=population, sample=sample, smallest=smallest, largest=largest)})
 
 
-def two_stage(by: str, population: int, sample: int, *, second_population: str, second_sample: str | int,
+def two_stage(by: str, population: int | None = None, sample: int | None = None, *, first: Design | None = None,
+              second_population: str, second_sample: str | int, second_method: Literal["srs", "systematic"] | None = None,
               second_smallest: int | None = None) -> Design:
-    """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number. `second_smallest`: units of the
-    smallest cluster of the frame, which is public."""
-    return Design({"two_stage": {"first": given(by=by, population=population, sample=sample),
-                                 "second": given(population=second_population, sample=second_sample, smallest=second_smallest)}})
+    """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number.
+
+    Clusters are a simple random sample, `sample` of `population`, or drawn as `first` says: pps(...) or systematic(...).
+    `second_smallest`: units of the smallest cluster of the frame, which is public.
+
+    >>> two_stage("psu", first=pps("sampford", "pi", 60), second_population="size", second_sample=10).to_dict()["two_stage"]["first"]
+    {'by': 'psu', 'pps': {'method': 'sampford', 'probability': 'pi', 'sample': '60'}}
+    """
+    return Design({"two_stage": {"first": {**given(by=by, population=population, sample=sample), **(first.to_dict() if first else {})},
+                                 "second": given(population=second_population, sample=second_sample, method=second_method,
+                                                 smallest=second_smallest)}})
 
 
 def weights(weight: str, max_weight: Amount, *, strata: str | None = None, cluster: str | None = None, psus: Path | None = None,

@@ -112,8 +112,11 @@ class Builders(unittest.TestCase):
         arguments = set(inspect.signature(tamis.Plan).parameters)
         privacy = {"epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
         number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
-        category = tamis.category(["a", True], strata={"a": "1"}, typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
+        category = tamis.category(["a", True], strata={"a": "1"}, of="d", parts={"a": ["1"]}, typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
         designs = {name: set(d.to_dict()[name]) for name, d in self.DESIGNS.items()}
+        stages = [self.DESIGNS["two_stage"]] + [tamis.two_stage("c", first=first, second_population="m", second_sample=2, second_method="srs",
+                                                                second_smallest=2)
+                                                for first in (tamis.srs(9, 3), tamis.pps("tille", "p", 3), tamis.systematic(9, 3, order="random"))]
         within = {name for name in designs if name not in ("stratified", "weights")}
         keys = {
             "": (arguments - privacy - {"data"}) | {"tamis", "privacy"},
@@ -133,8 +136,8 @@ class Builders(unittest.TestCase):
             "postprocess.unreliable": tamis.unreliable(cv_above=1, units_below=2),
             "postprocess.suppress": tamis.suppress(cv_above=1, units_below=2),
             "loss": tamis.budget(1, 2, 3),
-            "two_stage.first": self.DESIGNS["two_stage"].to_dict()["two_stage"]["first"],
-            "two_stage.second": self.DESIGNS["two_stage"].to_dict()["two_stage"]["second"],
+            "two_stage.first": set().union(*(d.to_dict()["two_stage"]["first"] for d in stages)),
+            "two_stage.second": set().union(*(d.to_dict()["two_stage"]["second"] for d in stages)),
             "weights.deff": tamis.deff(totals=1, shares=1, means=1),
             "guess": set(tamis.guess(1, 2)), "value_guess": tamis.guess(1, 2, 1),
             "sizes": tamis.sizes(1, 1, 1),

@@ -8,14 +8,17 @@ tamis_number <- function(from, to, step = 1, typical = NULL, missing = NULL, mis
     missing_codes = listed(missing_codes, "missing_codes"), contribution = plan_value(contribution, "contribution"),
     label = plan_value(label, "label"), unit_of_measure = plan_value(unit_of_measure, "unit_of_measure")))
 
-tamis_values <- function(..., file = NULL, column = NULL, strata = NULL, typical = NULL, missing = NULL, missing_codes = NULL,
+tamis_values <- function(..., file = NULL, column = NULL, strata = NULL, of = NULL, parts = NULL, typical = NULL, missing = NULL, missing_codes = NULL,
                          label = NULL) {
   values <- unlist(lapply(list(...), value_texts), use.names = FALSE)
-  if (is.null(file) + is.null(values) + is.null(strata) != 2) fail("tamis_values: expected values, or file =, or strata =")
+  if (is.null(file) + is.null(values) + is.null(strata) + is.null(parts) != 3)
+    fail("tamis_values: expected values, or file =, or strata =, or of = and parts =")
+  if (is.null(of) != is.null(parts)) fail("tamis_values: expected both of = and parts =")
   listed_values <- if (!is.null(values)) as.list(values)
   else if (!is.null(file)) given(file = one_text(file, "file"), column = plan_value(column, "column"))
   structure(class = "tamis_column", given(
     values = listed_values, strata = if (!is.null(strata)) lapply(as.list(strata), function(s) as.list(value_texts(s))),
+    of = if (!is.null(of)) one_text(of, "of"), parts = if (!is.null(parts)) lapply(as.list(parts), function(s) as.list(value_texts(s))),
     typical = plan_value(typical, "typical"), missing = plan_value(missing, "missing"),
     missing_codes = if (!is.null(missing_codes)) as.list(value_texts(missing_codes)), label = plan_value(label, "label")))
 }

@@ -178,16 +178,46 @@ weights_follow <- function(d) {
   all(abs(unname(1 / d$prob) / implied - 1) < 1e-6)
 }
 
+pps_method <- function(terms) {
+  method <- as.character(needs(terms, "method",
+                               "method: survey does not record how the sample was drawn; name it, such as \"sampford\""))
+  if (length(method) != 1) fail("method: expected one text")
+  method
+}
+
+# Clusters of unequal probabilities, and a simple random sample of rows in each: pps = "brewer" with fpc for both stages.
+map_pps_stages <- function(made) {
+  d <- made$d
+  step <- psu_column(made)
+  by <- step[[2]]
+  probability <- with_column(step[[1]], as.numeric(d$fpc$sampsize[, 1] / d$fpc$popsize[, 1]), "psu_probability")
+  population <- with_column(probability[[1]], size(d$fpc$popsize[, 2], "population size"), "ssu_population")
+  taken <- with_column(population[[1]], as.numeric(d$fpc$sampsize[, 2]), "ssu_sample")
+  made <- taken[[1]]
+  inner <- list(method = pps_method(made$terms), probability = probability[[2]])
+  stages <- function(pps) list(first = list(by = by, pps = pps), second = list(population = population[[2]], sample = taken[[2]]))
+  drawn_at <- function(i) list(sample = amount(d$fpc$sampsize[i, 1], "sample"))
+  if (!isTRUE(d$has.strata)) {
+    design <- list(two_stage = stages(c(inner, drawn_at(1))))
+  } else {
+    column <- stratum_column(made)
+    made <- column[[1]]
+    first <- which(!duplicated(made$stratum))
+    design <- list(stratified = list(by = column[[2]], within = list(two_stage = stages(inner)),
+                                     strata = stats::setNames(lapply(first, drawn_at), enc2utf8(made$stratum[first]))))
+  }
+  finished(made, design, max_weight = needs_max_weight(made$terms), variance = plan_value(made$terms$variance, "variance"))
+}
+
 # Unequal probabilities.
 map_pps <- function(made) {
   d <- made$d
   terms <- made$terms
+  if (!inherits(d, "pps") && ncol(d$cluster) == 2 && ncol(d$fpc$popsize) == 2) return(map_pps_stages(made))
   if (ncol(d$cluster) > 1) cannot_map("more than two stages: without fpc the first stage counts as drawn with replacement")
-  if (!draws_rows(d)) cannot_map("clusters of unequal probabilities are not supported")
+  if (!draws_rows(d)) cannot_map("clusters of unequal probabilities that are taken whole are not supported")
   variance <- pps_variance(d, terms)
-  method <- as.character(needs(terms, "method",
-                               "method: survey does not record how the sample was drawn; name it, such as \"sampford\""))
-  if (length(method) != 1) fail("method: expected one text")
+  method <- pps_method(terms)
   step <- with_column(made, unname(d$prob), "design_probability")
   made <- step[[1]]
   most <- if (is.null(terms$frame)) needs_max_weight(terms) else plan_value(terms$max_weight, "max_weight")

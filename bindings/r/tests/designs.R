@@ -57,6 +57,9 @@ equal("strata of clusters", svydesign(~psuid, strata = ~stratid, weights = ~weig
 equal("hospitals in strata", svydesign(~1, strata = ~oblevel, fpc = ~tothosp, weights = ~weighta, data = hospital), "births",
       tolerance = 1e-6,
       kind = "stratified")
+equal("two stages, clusters of unequal probabilities",
+      svydesign(~id1 + id2, fpc = ~p1 + p2, pps = "brewer", data = transform(mu284[order(mu284$id1), ], p1 = 5 * n2 / 284, p2 = 3 / n2)), "y1",
+      method = "systematic", max_weight = 100, kind = "two_stage")
 test("two ids and fpc for one: survey itself stops", {
   stopped <- tryCatch(svydesign(~dnum + snum, fpc = ~fpc1, data = apiclus2), error = identity)
   expect(inherits(stopped, "error"))

@@ -26,8 +26,8 @@ TAMIS_BEGIN
  *
  * With clusters the design draws clusters: samples, allocations and rates count these, and sizes and probabilities are
  * theirs, the same in all rows of a cluster. All units of a drawn cluster are in the sample; or, if `within` or
- * `within_column` says how many, a simple random sample of that many of them, all if it has no more. Labels of clusters
- * count inside a stratum.                                                                                            */
+ * `within_column` says how many, a simple random or systematic sample of that many of them, all if it has no more; the sample
+ * then has the columns cluster_probability and cluster_size too. Labels of clusters count inside a stratum.          */
 typedef struct tamis_frame_design {
     tamis_method method;
     int64_t sample;
@@ -39,6 +39,7 @@ typedef struct tamis_frame_design {
     const char *cluster;       /* columns, separated by commas, whose texts together name the cluster inside its stratum */
     int64_t within;            /* units to draw in each drawn cluster */
     const char *within_column; /* the same as a column of whole numbers, the same in all rows of a cluster */
+    int within_systematic;     /* not 0: these are every k-th of the cluster's rows, from a random start */
 } tamis_frame_design;
 
 /* Whether the parts fit together; no file is opened.

@@ -135,7 +135,7 @@ const tmi_column *tmi_columns_take(tmi_columns *c, const tmi_plan_column *column
     if (column->recode_of) {
         const tmi_column made = {.name = column->name,
                                  .kind = TMI_CLASSES,
-                                 .of = tmi_columns_take(c, column->recode_of),
+                                 .of = tmi_columns_take_complete(c, column->recode_of),
                                  .classes = column->recode,
                                  .value_count = column->value_count};
         return put(c, &made, column);

@@ -88,10 +88,15 @@ static const tmi_column *stage_weight(tmi_query *a, const tmi_schedule *s)
     const tmi_sampling *p = &s->sampling;
     const int64_t end = INT64_C(1) << TMI_STAGE_BITS, most = p->most < end ? p->most : end;
     const int64_t least = d->second_take < most ? d->second_take : most;
-    const tmi_column *weight = number(a, d->second_population, 1, least, most, false);
-    if (p->strata > 1) weight = bounded(a, lookup(a, "clusters drawn", a->stratum, p->points), weight, p->most);
+    const tmi_column *weight = number(a, d->second_population, 1, least, most, false), *first = NULL;
+    const int64_t whole = INT64_C(1) << p->first_bits; /* no probability is above 1 */
+    if (p->first_bits > 0)
+        first = number(a, d->probability, ldexp(1, -p->first_bits), whole < p->most ? whole : p->most, p->most, true);
+    else if (p->strata > 1) first = lookup(a, "clusters drawn", a->stratum, p->points);
+    if (first) weight = bounded(a, first, weight, p->most);
     if (d->second_take > 0) return weight;
-    return bounded(a, weight, number(a, d->second_sample, ldexp(1, -TMI_STAGE_BITS), 0, end, true), p->most);
+    const int64_t one = INT64_C(1) << p->stage_bits;
+    return bounded(a, weight, number(a, d->second_sample, ldexp(1, -p->stage_bits), 0, one, true), p->most);
 }
 
 /* Weights that rows bring, in the factors that tmi_sampling counts with. */

@@ -30,6 +30,8 @@ static void check_stratum(tmi_reader *reader, const tmi_value *value, const tmi_
     if (s->population == 0 || s->sample <= s->population || kind->with_replacement) return;
     const tmi_value *first = value->kind == TMI_VALUE_MAP ? tmi_value_get(value, "first") : NULL;
     if (first && first->kind == TMI_VALUE_MAP) value = first;
+    for (const tmi_value *inner = first && value == first ? tmi_value_first(first) : NULL; inner; inner = tmi_value_next(inner))
+        if (inner->kind == TMI_VALUE_MAP && tmi_value_get(inner, "sample")) value = inner;
     const tmi_value *sample = value->kind == TMI_VALUE_MAP ? tmi_value_get(value, "sample") : NULL;
     tmi_complain(reader, sample ? sample : value, "expected a sample no larger than the population (%lld), e.g. %lld",
                  (long long)s->population, (long long)(s->population < 200 ? s->population : 200));
@@ -106,6 +108,12 @@ static const tmi_plan_kind *read_within(tmi_reader *reader, const tmi_value *val
     return kind;
 }
 
+/* The sizes of a stratum: those of the design that draws clusters, where one was read. */
+static const tmi_plan_key *sizes_of(const tmi_plan_kind *kind, const tmi_plan_design *design)
+{
+    return design->first ? design->first->sizes : kind->sizes;
+}
+
 static bool has_size(const tmi_plan_stratum *s, const char *key)
 {
     return strcmp(key, "population") == 0 ? s->population > 0 : strcmp(key, "sample") == 0 ? s->sample > 0 : s->rate != NULL;
@@ -115,7 +123,7 @@ static void read_stratum(tmi_reader *reader, const tmi_value *value, const tmi_p
                          const tmi_plan_stratum *common)
 {
     tmi_plan_key keys[TMI_DESIGN_KEYS];
-    size_t count = add_keys(keys, 0, kind->sizes, false);
+    size_t count = add_keys(keys, 0, sizes_of(kind, d->design), false);
     for (size_t i = 0; i < count; i++)
         if (has_size(common, keys[i].name)) keys[i].required = NULL;
     d->stratum->population = common->population;
@@ -216,7 +224,15 @@ static void read_stratified(tmi_reader *reader, const tmi_value *value, tamis_pl
     if (value->kind != TMI_VALUE_MAP) return;
     const tmi_value *at = tmi_value_get(value, "by"), *within = tmi_value_get(value, "within"),
                     *strata = tmi_value_get(value, "strata");
-    const tmi_plan_column *by = at && tmi_read_text(reader, at, &name, "stype") ? strata_column(reader, at, plan, name) : NULL;
+    const bool several = at && at->kind == TMI_VALUE_LIST;
+    if (several)
+        tmi_complain(
+            reader, at,
+            "expected one column: strata by several columns are not offered; join them into one column of the source, and "
+            "declare each of them by its strata, e.g. columns: {region: {strata: {north: [north-urban, north-rural]}}}");
+    const tmi_plan_column *by = at && !several && tmi_read_text(reader, at, &name, "stype")
+                                    ? strata_column(reader, at, plan, name)
+                                    : NULL;
     const tmi_plan_kind *kind = within ? read_within(reader, within, &d) : NULL;
     if (strata && kind) read_strata(reader, strata, plan, by, kind, &common);
     if (reader->count == before && !reader->no_memory) {

@@ -74,7 +74,9 @@ static tamis_status say_design(const listener *l, const tmi_schedule *s, tamis_e
     tmi_sizes z;
     tamis_status status = TAMIS_OK;
     tmi_sizes_make(&z, s);
-    if (tmi_guesses_population(d) && !t->population)
+    if (tmi_draws_clusters_unequally(d) && tmi_guesses_population(d) && !t->population)
+        say(l, "a mean weight of a third of max_weight", "design: {typical: {population: 500}}");
+    else if (tmi_guesses_population(d) && !t->population)
         TMI_TRY(say_number(l, "a population of ", TMI_UNITS_ASSUMED, " units", "design: {typical: {population: 50000}}", err));
     if (isnan(z.sample))
         say(l, "nothing about the sample size, so no sampling error can be predicted", "design: {typical: {sample: 2000}}");
@@ -138,7 +140,8 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
     case PRESENT: return about && c->is_number && c->missing == TMI_LEAVE_OUT && !c->typical && !c->typical_share;
     case SHARES:
         for (size_t j = 0; j < t->by_count; j++) {
-            const tmi_plan_column *by = t->by[j];
+            const bool parts = t->by[j]->recode_of && t->by[j]->recode_of != s->plan->design.by;
+            const tmi_plan_column *by = parts ? t->by[j]->recode_of : t->by[j];
             const bool strata = tmi_is_of_strata(&s->plan->design, by) &&
                                 s->sampling.public_strata; /* their sizes are declared */
             if ((by == c || by->cut_of == c) && !strata && by->value_count > 1 && !has_all_shares(by)) return true;

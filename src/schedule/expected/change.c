@@ -101,7 +101,8 @@ done:
 
 bool tmi_change_joins(const tamis_plan *plan, const tmi_plan_column *by)
 {
-    bool joins = by->value_count >= MANY_VALUES && !tmi_is_of_strata(&plan->design, by);
+    bool joins = by->value_count >= MANY_VALUES && !tmi_is_of_strata(&plan->design, by) && !by->recode_of;
+    for (size_t i = 0; i < plan->column_count; i++) joins = joins && plan->columns[i].recode_of != by;
     for (size_t i = 0; i < plan->column_count; i++)
         for (size_t k = 0; k < plan->columns[i].condition_count; k++)
             joins = joins && plan->columns[i].conditions[k].column != by;
@@ -141,8 +142,8 @@ done:
 bool tmi_change_completes(const tamis_plan *plan, const tmi_plan_column *c)
 {
     double shares = 0;
-    if (c->cut_of || c->conditions || tmi_is_of_strata(&plan->design, c) || c->missing != TMI_LEAVE_OUT || c->by_stratum ||
-        c->times)
+    if (c->cut_of || c->conditions || c->recode_of || tmi_is_of_strata(&plan->design, c) || c->missing != TMI_LEAVE_OUT ||
+        c->by_stratum || c->times)
         return false;
     if (c->is_number) return !c->typical_share;
     size_t silent = c->shares ? 0 : 1;
