@@ -1,4 +1,4 @@
-/* What the sampled people of each stratum may lose, if outsiders have a target: the inverse of amplification, stratum by stratum. */
+/* What the sampled people of each stratum may lose, if outsiders have a target: the inverse of amplification, by strata. */
 #include <math.h>
 #include <tamis/experimental/amplification.h>
 

@@ -104,7 +104,7 @@ def everybody_says_what_can_be_done(folder):
     done = tamis("release", "other.yaml", "--out", "other", "--json", cwd=folder)
     assert done.returncode == OK and "Entry 2" in done.stderr and "never published" not in done.stdout, done
     for name in os.listdir(folder / "other"):  # the operator's business is in no file
-        assert "never published" not in (folder / "other" / name).read_text(), name
+        assert b"never published" not in (folder / "other" / name).read_bytes(), name
     believed(folder, "other")
     write_plan(folder, "much.yaml", loss="epsilon: 0.2", by="b")
     done = tamis("release", "much.yaml", "--out", "much", cwd=folder)
