@@ -12,10 +12,10 @@ VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
 
 def plan_of(text):
-    """As an editor reads it: YAML 1.2 knows true and false alone, but many read yes and no too, and dates are texts."""
+    """As an editor reads it: YAML 1.2 knows true and false alone, but many read yes and no too; on, a key of models, and dates are texts."""
     class Loader(yaml.SafeLoader):
         pass
-    Loader.yaml_implicit_resolvers = {first: [(tag, pattern) for tag, pattern in list_ if tag != "tag:yaml.org,2002:timestamp"]
+    Loader.yaml_implicit_resolvers = {first: [(tag, pattern) for tag, pattern in list_ if tag != "tag:yaml.org,2002:timestamp" and first not in ("o", "O")]
                                       for first, list_ in yaml.SafeLoader.yaml_implicit_resolvers.items()}
     return yaml.load(text, Loader)
 
