@@ -45,13 +45,6 @@ static const char *const plans[] = {
          "  - {difference: {share: {awards: \"Yes\"}, minus: {ratio: {of: pay, to: {age: 18}}}}, where: {age: {from: 15.5}}}\n"
          "  - {quotient: {count: units, between: {awards: [\"Yes\", \"No\"]}}}\n"
          "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n",
-    HEAD
-    "design: {srs: {population: 100, sample: 10}}\n"
-    "statistics:\n  - {correlation: [pay, age], by: awards, confidence: 0.9}\n"
-    "  - {regression: {of: pay, on: [age, awards, status], interactions: [[status, awards]]},\n"
-    "     baseline: {awards: \"Yes\", status: missing}, typical: {vif: 1.5, r2: 1/3}, where: {age: {from: 15.5}}}\n"
-    "  - {regression: {of: {status: employed}, on: [awards, {age: [16, 65]}], family: logistic}, baseline: {age: '[16,65)'}}\n"
-    "  - {regression: {of: age, on: [awards], family: poisson}, by: status}\n",
     HEAD "design: {poisson: {probability: pi, frame: sub/f.csv}}\n" MEAN,
     HEAD "design: {pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}\n" MEAN,
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,
@@ -88,6 +81,13 @@ static const char *const plans[] = {
     HEAD "  region: {strata: {north: [n1, n2], south: s1}, label: part of the country}\n"
          "design: {stratified: {by: r, within: srs, strata: {n1: {population: 8, sample: 2}, s1: {population: 9, sample: 3}, n2: "
          "{population: 7, sample: 2}}}}\nstatistics: [{total: pay, by: region}, {mean: pay, where: {region: north}}]\n",
+    HEAD
+    "design: {srs: {population: 100, sample: 10}}\n"
+    "statistics:\n  - {correlation: [pay, age], by: awards, confidence: 0.9}\n"
+    "  - {regression: {of: pay, on: [age, awards, status], interactions: [[status, awards]]},\n"
+    "     baseline: {awards: \"Yes\", status: missing}, typical: {vif: 1.5, r2: 1/3}, where: {age: {from: 15.5}}}\n"
+    "  - {regression: {of: {status: employed}, on: [awards, {age: [16, 65]}], family: logistic}, baseline: {age: '[16,65)'}}\n"
+    "  - {regression: {of: age, on: [awards], family: poisson}, by: status}\n",
 };
 #define PLANS (sizeof plans / sizeof *plans)
 
