@@ -17,6 +17,10 @@ def plan_of(text):
         pass
     Loader.yaml_implicit_resolvers = {first: [(tag, pattern) for tag, pattern in list_ if tag != "tag:yaml.org,2002:timestamp" and first not in ("o", "O")]
                                       for first, list_ in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+    # YAML 1.1 reads the words on and off as booleans too; YAML 1.2, and tamis, do not
+    Loader.yaml_implicit_resolvers = {**Loader.yaml_implicit_resolvers,
+                                      **{first: [(tag, pattern) for tag, pattern in Loader.yaml_implicit_resolvers.get(first, []) if tag != "tag:yaml.org,2002:bool"]
+                                         for first in "oO"}}
     return yaml.load(text, Loader)
 
 
