@@ -195,7 +195,7 @@ done:
  * taken with which the narrowest intervals are expected, or a smaller one where they are nearly as narrow: then estimates have
  * less noise. */
 #define SECOND 0.2
-#define NEARLY 1.03
+#define NEARLY 1.01
 static const double seconds[] = {0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4};
 
 /* Whether the standard error of some number is measured. Needs a workload. */

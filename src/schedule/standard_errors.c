@@ -507,14 +507,14 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     return TAMIS_OK;
 }
 
-/* The standard deviation of the noise of what is measured of a number, if it is in one block; NaN: it is not measured. */
+/* The standard deviation of the noise of what is measured of a number, if it is in one block; NaN: it is not measured;
+ * below 0: no memory. */
 static double error_noise(const tmi_schedule *s, size_t i, const tmi_typical_group *o)
 {
     const tmi_measurement *m = tmi_errors_measured(s, i);
     double moved;
-    if (!m || (tmi_method_of(m->marginal.weighting)->slots && s->places.layout.count == 0) ||
-        tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK)
-        return NAN;
+    if (!m || (tmi_method_of(m->marginal.weighting)->slots && s->places.layout.count == 0)) return NAN;
+    if (tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return -1;
     return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian);
 }
 
@@ -532,7 +532,7 @@ tmi_measured_error tmi_error_of_sizes(const tmi_schedule *s, size_t i, double sa
     const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const tmi_effect_family family = tmi_effect_family_of(t);
-    if (!(sampling > 0) || !(sd > 0)) return (tmi_measured_error){0};
+    if (!(sampling > 0) || !(sd > 0)) return (tmi_measured_error){.scale = sd < 0 ? -1 : 0};
     const double in_blocks = tmi_error_noise_in_blocks(sd, sqrt(sampling + noise), method->most_blocks(&s->places.layout, g.cv));
     return (tmi_measured_error){.family = family,
                                 .power = method->power,

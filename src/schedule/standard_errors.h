@@ -108,7 +108,7 @@ static inline size_t tmi_alike_numbers(int64_t cells) { return cells < 4 ? (size
 tmi_measured_error tmi_error_of_sizes(const tmi_schedule *schedule, size_t statistic, double sampling, double simple,
                                       double noise, double sd, bool gaussian);
 
-/* The same if all is as expected, beside this variance of the noise of the estimate. */
+/* The same if all is as expected, beside this variance of the noise of the estimate. Its `scale` is below 0 without memory. */
 tmi_measured_error tmi_expected_error(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
                                       double noise);
 

@@ -456,6 +456,7 @@ tamis_status tmi_expected_groups_make(tmi_expected_group **list, size_t *count, 
         const tmi_group_noise *noise;
         TMI_TRY(tmi_group_noise_of(&noise, &noises, cell, err));
         (*list)[cell] = prospect_of(&about, *count == 1 ? SIZE_MAX : cell, part, noise);
+        if ((*list)[cell].error.scale < 0) TMI_TRY(tmi_fail_memory(err));
     }
 
 done:
