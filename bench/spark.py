@@ -68,7 +68,8 @@ def release(plan, source):
 
 
 def in_turns(run, processor, statements):
-    """Median processor seconds of each statement; the first run of all, which compiles, is not counted."""
+    """Median processor seconds of each statement; the first run of all, which compiles, is not counted. Said after each turn: of a
+    measurement that is cut off the turns until then are left."""
     found = {name: [] for name in statements}
     for turn in range(RUNS + 1):
         for name, sql in statements.items():
@@ -76,7 +77,7 @@ def in_turns(run, processor, statements):
             run(sql)
             if turn > 0:
                 found[name].append(processor() - start)
-    return {name: statistics.median(times) for name, times in found.items()}
+                say(name, seconds=statistics.median(found[name]))
 
 
 def children_of(process):
@@ -121,9 +122,7 @@ def measure_spark():
     say("whole release, wall", seconds=time.monotonic() - start)
     say("whole release, processor", seconds=processor_of(java) - used)
     sums = re.sub("tamis_[0-9a-f]{32}", "t", asked[-1])
-    found = in_turns(lambda sql: session.sql(sql).collect(), lambda: processor_of(java), {"doubles": doubles(), "tamis": sums})
-    for name, seconds in found.items():
-        say(name, seconds=seconds)
+    in_turns(lambda sql: session.sql(sql).collect(), lambda: processor_of(java), {"doubles": doubles(), "tamis": sums})
     answer = sorted(tuple(row) for row in session.sql(sums).collect())
     session.stop()
     return answer
@@ -139,9 +138,7 @@ def measure_duckdb():
         asked.append(sql)
         return json.dumps([[c if c is None or isinstance(c, int) else str(c) for c in row] for row in connection.execute(sql).fetchall()])
     release(plan_of({"caller": "speed"}), _tamis.source_sql("duckdb", "t", run, None))
-    found = in_turns(lambda sql: connection.execute(sql).fetchall(), own_processor, {"doubles": doubles(), "tamis": asked[-1]})
-    for name, seconds in found.items():
-        say(f"duckdb, {name}", seconds=seconds)
+    in_turns(lambda sql: connection.execute(sql).fetchall(), own_processor, {"duckdb, doubles": doubles(), "duckdb, tamis": asked[-1]})
     return sorted(tuple(row) for row in connection.execute(asked[-1]).fetchall())
 
 
@@ -161,5 +158,5 @@ if __name__ == "__main__":
     pathlib.Path("spark.ledger").unlink(missing_ok=True)
     make_rows()
     measure_native()
-    if measure_duckdb() != measure_spark():
+    if measure_spark() != measure_duckdb():
         sys.exit("Spark and DuckDB do not give the same integers")

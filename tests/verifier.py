@@ -20,6 +20,7 @@ from math import erfc, exp, floor, sqrt
 
 from ed25519 import ed25519
 from verifier_account import Account
+from verifier_changes import Changes
 from verifier_choices import Choices
 from verifier_contributions import Contributions
 from verifier_files import Files
@@ -35,7 +36,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
+class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()
@@ -54,8 +55,8 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
         body = {k: v for k, v in self.c.items() if k not in ("guarantee", "hash")}
         text = json.dumps(body, sort_keys=True, ensure_ascii=False)
         self.check(hashlib.sha256(text.encode()).hexdigest() == self.c["hash"], "hash", "is not the hash of the rest")
-        self.check(set(self.c["files"]) == FILES, "files")
-        for name in FILES:
+        self.check(FILES <= set(self.c["files"]) <= FILES | MORE_FILES, "files")
+        for name in self.c["files"]:
             beside = self.path.parent / name
             if beside.exists():
                 right = hashlib.sha256(beside.read_bytes()).hexdigest() == self.c["files"][name]
@@ -341,8 +342,12 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
             elif kind == "cluster":
                 steps = self.within["largest"]
             elif kind == "two_stage":
-                steps = self.within["second"]["sample"]
-            parts.append((name, q == 1 and kind != "srs_with_replacement", q, steps))
+                second = self.within["second"]
+                steps = second["sample"]
+                if isinstance(steps, int) and second.get("smallest", 0) > steps:  # the part of a cluster that is drawn at most
+                    steps = ("stages", Fraction(steps, second["smallest"]), steps)
+            always = q == 1 and kind != "srs_with_replacement" and (not isinstance(steps, tuple) or steps[1] == 1)
+            parts.append((name, always, q, steps))
         if kind == "systematic" and self.within["order"] == "random":
             theorem = "srs"
         proved = kind in PROVED and (kind != "pps" or self.within["method"] in COUPLED) and (kind not in ("pps", "poisson") or self.frame)
@@ -354,6 +359,13 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
         """src/amplification/mixture.h: with E = e^eps and a unit that is missing k steps away,
         G = (q + (1-q) E^-k) / (q/E + (1-q) E^-k), D = G q delta/E + (G-1) (1-q) delta (E^-1 + ... + E^-k)."""
         q = dec(q)
+        if isinstance(steps, tuple) and steps[0] == "stages":  # missing from its drawn cluster by one step, or with its cluster by k
+            f, k = dec(steps[1]), steps[2]
+            near, far = (-eps).exp(), (-k * eps).exp()
+            S = q * (1 - f) * near + (1 - q) * far
+            G = (q * f + S) / (q * f * near + S)
+            slip = delta * k if eps == 0 else delta * near * (1 - far) / (1 - near)
+            return G.ln(), min(Decimal(1), G * q * f * near * delta + (G - 1) * (q * (1 - f) * near * delta + (1 - q) * slip))
         if isinstance(steps, tuple):  # each draw is a sample of one; they add up
             n, one = steps[1], (1 + q * (eps.exp() - 1)).ln()
             if eps == 0 or delta == 0:
@@ -418,6 +430,7 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
 
 
 FILES = {"release.json", "release.csv", "measurements.json", "registry.yaml", "report.html"}
+MORE_FILES = {"release.sdmx.csv", "release.xlsx"}  # early releases have neither, and very large ones no spreadsheet
 PROVED = {"srs", "srs_with_replacement", "bernoulli", "poisson", "pps", "systematic", "cluster", "two_stage"}
 KINDS = PROVED | {"weights", "census"}
 COUPLED = {"conditional_poisson", "sampford", "pivotal", "pivotal_random"}  # with one exchange

@@ -1,7 +1,7 @@
 """The account in a certificate: the budget of the day and how it was raised, the waves and their rotation groups, and the sums before
 and after the release. A part of verifier.py, apart because of its length."""
 import re
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -32,13 +32,39 @@ def within(x, y):
     return ("rho" in x) == ("rho" in y) and all(Fraction(x.get(k, 0)) <= Fraction(y.get(k, 0)) for k in ("epsilon", "delta", "rho"))
 
 
+def moved(scale, l1, squares):
+    """The rho of integers with discrete Laplace noise that move by at most l1 in all and by `squares` in the sum of squares:
+    (A^2/B) kl(B/A), kl(h) = lam (h - (1 - e^(-lam h)) / sinh(lam)). 160 digits: much of it cancels where scales are large."""
+    B = min(squares, Fraction(l1) ** 2)
+    A = min(Fraction(l1), B)
+    if A == 0:
+        return Decimal(0)
+    with localcontext() as context:
+        context.prec = 160
+        lam, h = 1 / dec(scale), dec(B / A)
+        return dec(A * A / B) * lam * (h - 2 * (1 - (-lam * h).exp()) / (lam.exp() - (-lam).exp()))
+
+
+def any_rho(eps):
+    """Of any mechanism with this epsilon: eps tanh(eps/2)."""
+    eps = dec(eps)
+    return eps * (1 - 2 / (eps.exp() + 1))
+
+
+def selected(eps, count):
+    """Of `count` selections with ranges of eps/count: 4 ln cosh(eps/(4 count)) each."""
+    x = dec(eps) / (4 * count)
+    return count * 4 * ((x.exp() + (-x).exp()) / 2).ln()
+
+
 class Account:
     def account(self):
         a = self.c["account"]
         if a is None:
             return
-        self.check(set(a) <= {"before", "after", "groups", "cap", "raised", "waves", "statement", "new_account"}, "account")
+        self.check(set(a) <= {"before", "after", "groups", "counted_as_rho", "cap", "raised", "waves", "statement", "new_account"}, "account")
         self.cap = a["cap"]
+        self.counted = self.counts_as(a)
         self.entry(a)
         self.raises(a)
         self.waves(a)
@@ -48,6 +74,23 @@ class Account:
         self.check(set(own) <= {g["group"] for g in groups}, "account.groups", "a group of the wave is missing")
         # everybody loses by a wave without groups, and the people of its groups by another one
         self.sums = [self.add("account", a, not own)] + [self.add("account.groups", g, not own or g["group"] in own) for g in groups]
+
+    def counts_as(self, a):
+        """What this release adds where rhos are added up."""
+        if self.rho or "counted_as_rho" not in a:
+            self.check("counted_as_rho" not in a, "account.counted_as_rho", "a rho counts as itself")
+            return self.spent if self.rho else self.spent ** 2 / 2
+        said = Fraction(a["counted_as_rho"])
+        own = sum(max(moved(Fraction(law["scale"]), law["sensitivity"], Fraction(law["sensitivity_l2_squared"])) for law in m["noise"])
+                  for m in self.c["measurements"])
+        for c in self.c.get("choices", []):
+            part, count = Fraction(c["epsilon"]), len(c["at"])
+            selections = {"inverse": count, "joint": 1, "split": count.bit_length()}.get(c["method"])
+            own += selected(part, selections) if selections else any_rho(part)
+        own = min(own, any_rho(self.spent))
+        self.check(own <= dec(said) <= own * (1 + Decimal("1e-8")) + Decimal("1e-40"), "account.counted_as_rho")
+        self.check(kind(self.cap) != "pure", "account.counted_as_rho", "an account of epsilon counts no rhos")
+        return said
 
     def entry(self, a):
         ledger, reason = self.c["ledger"], a["new_account"]
@@ -103,14 +146,14 @@ class Account:
         before, after = sums_of(told["before"]), sums_of(told["after"])
         in_rho, more = "rho" in self.cap, dict(before)
         if charged and (self.rho or before["rho"] > 0 or in_rho):
-            more["rho"] += self.spent if self.rho else self.spent ** 2 / 2
+            more["rho"] += self.counted
         elif charged:
             more["epsilon"] += self.spent
         self.check(min(before.values()) >= 0, field + ".before")
         self.check(not in_rho or before["epsilon"] == before["delta"] == 0, field + ".before")
         right = all(after[k] >= more[k] for k in more) if self.later else after == more
         if self.later and not right and charged and not self.rho:  # charged when the account counted in rho, by rhos that are voided since
-            right = all(after[k] >= before[k] + (self.spent ** 2 / 2 if k == "rho" else 0) for k in before) and after["rho"] > 0
+            right = all(after[k] >= before[k] + (self.counted if k == "rho" else 0) for k in before) and after["rho"] > 0
         self.check(right, field + ".after")
         for limit in [self.cap] if self.later else [self.cap, budget]:
             coin = "rho" if in_rho else "epsilon"

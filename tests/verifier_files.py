@@ -64,6 +64,8 @@ class Files:
         numbers = self.load("measurements.json")
         if numbers and not plan.get("calibrate") and not plan.get("postprocess"):
             self.readings(told["results"], numbers["measurements"], numbers.get("choices", []))
+        if not plan.get("postprocess"):
+            self.since_earlier(told["results"])
         if numbers:
             self.measured_in(told["results"], told["measured_in"], {m["name"] for m in numbers["measurements"]})
         self.table(told["results"])
@@ -82,10 +84,16 @@ class Files:
             return
         with file.open(newline="") as opened:
             rows = list(csv.DictReader(opened))
+        results = [x for r in results for x in ([{**r, **t, "df": r["df"] if t["se"] is not None else None} for t in r["terms"]] if "terms" in r else [r])]
         self.check(len(rows) == len(results), "release.csv", "has another number of results")
         for row, r in zip(rows, results):
             told = {**r, "lower": (r["interval"] or {}).get("lower"), "upper": (r["interval"] or {}).get("upper")}
+            self.check("term" not in r or row["term"].lstrip("'") == r["term"].lstrip("'"), "release.csv.term")
+            for key in ("p",) if "term" in r else ():
+                self.check(row[key] == "" if r[key] is None else float(row[key]) == r[key], "release.csv.p", "is not the number of release.json")
             for key in ("estimate", "se", "sampling_se", "noise_sd", "cv", "df", "lower", "upper"):
+                if key not in told:  # of a coefficient
+                    continue
                 right = row[key] == "" if told[key] is None else row[key] != "" and float(row[key]) == told[key]
                 self.check(right, f"release.csv.{key}", "is not the number of release.json")
             groups = [row.get(k) if k not in OWN_COLUMNS else row["by_" + k] for k in r["group"]]

@@ -6,7 +6,7 @@ The cells of that table are the levels of all axes, crossed; a table of the cert
 have, a number by itself sums with the coefficients of its form."""
 import itertools
 from fractions import Fraction
-from math import ceil, prod, sinh
+from math import ceil, exp, prod, sinh
 
 from verifier_choices import OF_DISTRIBUTION
 from verifier_tables import CONTRASTS, FORMS, SUMS, Axis
@@ -58,6 +58,9 @@ class Reading:
             if kind not in SUMS | CONTRASTS or self.is_known(t) or self.contributed(t):
                 continue
             for codes, r in zip(itertools.product(*map(range, sizes)), own):
+                if kind == "regression":
+                    self.model(numbers, t, codes, r)
+                    continue
                 try:
                     value = self.contrast(numbers, t, kind, codes) if kind in CONTRASTS else self.sum_of(numbers, t, kind, groups, codes)
                 except StopIteration:
@@ -65,6 +68,9 @@ class Reading:
                     return
                 if value is None or r["estimate"] is None:
                     continue
+                if kind == "change":
+                    before = next(e for e in self.c["earlier"] if e["statistic"] == i)["numbers"][own.index(r)]
+                    value -= float(before["estimate"])
                 near = 1e-7 * (abs(value) + (r["noise_sd"] or 0)) + 1e-9
                 self.check(abs(value - r["estimate"]) <= near, "release.json.results", f"the estimate of a {kind} is not the best one")
 
@@ -93,6 +99,36 @@ class Reading:
         if None in values or (kind == "quotient" and values[1] <= 0):
             return None
         return values[0] / values[1] if kind == "quotient" else sum(float(w) * v for (_, _, w), v in zip(terms, values))
+
+    def model(self, numbers, t, codes, r):
+        """The published coefficients make the score 0: the sum over the cells of X (Y - mu(X beta) N)."""
+        m, of, terms = t["regression"], self.terms(t)[0][0], self.coefficients(t)
+        beta = [x["estimate"] for x in r["terms"]]
+        column = None if not isinstance(m["of"], str) else {"column": m["of"], **self.c["plan"]["columns"][m["of"]]}
+        if len(beta) != len(terms) or None in beta or (column and not self.is_complete(column)):
+            self.check(len(beta) == len(terms), "release.json.results", "a model has other terms")
+            return
+        score, size = [0.0] * len(terms), 1e-9
+        rows = {k: of[k] for k in ("where",) if k in of}
+        if column is None:  # rows that have a value of every column of the indicator, which are categories here
+            if any(k in of.get("where", {}) or "values" not in self.c["plan"]["columns"].get(k, {}) for k in m["of"]):
+                return
+            rows = {"where": {**of.get("where", {}), **{k: self.listed(k) for k in m["of"]}}}
+        for cell in itertools.product(*(range(self.size(by)) for by in m["on"])):
+            place = [*codes, *cell]
+            try:
+                Y = self.sum_of(numbers, {"total": m["of"], **{k: of[k] for k in ("where",) if k in of}}, "total", of["by"], place)
+                N = self.sum_of(numbers, {"count": "units", **rows}, "count", of["by"], place)
+            except (StopIteration, KeyError, ValueError):
+                return
+            if Y is None or N is None:
+                return
+            x = [float(all(cell[k] == v for k, v in term.items())) for term in terms]
+            eta = sum(a * b for a, b in zip(x, beta))
+            mu = {"linear": lambda: eta, "logistic": lambda: 1 / (1 + exp(-eta)), "poisson": lambda: exp(eta)}[m["family"]]()
+            size += abs(Y) + abs(mu * N)
+            score = [s + a * (Y - mu * N) for s, a in zip(score, x)]
+        self.check(max(map(abs, score)) <= 1e-6 * size, "release.json.results", "the coefficients of a regression are not those of its cells")
 
     def size(self, by):
         if not isinstance(by, str):

@@ -14,7 +14,7 @@ FORMS = {  # coefficients of the levels in each released number, in steps of 1/2
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
 }
 SUMS = {"count", "table", "histogram", "total"}
-CONTRASTS = {"difference", "quotient", "contrast"}
+CONTRASTS = {"difference", "quotient", "contrast", "change", "regression"}  # the last one is of the means of all combinations of its categories
 COMPARED = ("count", "total", "mean", "share", "ratio")
 
 
@@ -301,6 +301,8 @@ class Tables:
         together = self.numbers_of(m) > 1 and self.is_calibrated() and self.fit_together(m)
         self.check(("together" in m) == together or (together and i >= len(statistics)), field + ".together")
         self.check(m["overlap"] >= 1 and all(Fraction(m[k]) >= 0 for k in ("mean_weight", "rows_of_psu", "cv_of_psus")), field)
+        if "regression" in m["of"]:
+            self.check(m["overlap"] >= len(self.coefficients(m["of"])), field + ".overlap", "a row is in all coefficients of its group")
         self.check(2 * self.spare(m) <= STEPS, field + ".overlap", "leaves no room for rounding")
 
     def row_at_most(self, m, axes):
@@ -381,7 +383,31 @@ class Tables:
             return m["cells"]
         t = statistics[i] if i < len(statistics) else m["of"]
         groups = t.get("by", []) + t.get("table", []) + ([{t["histogram"]: t["cuts"]}] if "histogram" in t else [])
-        return prod(self.size(by) for by in groups)
+        return prod(self.size(by) for by in groups) * (len(self.coefficients(t)) if "regression" in t else 1)
+
+    # ---- models ----
+
+    def coefficients(self, t):
+        """The terms of a model: for each one the values that it asks for, by the place of their column in `on`."""
+        on = t["regression"]["on"]
+        names = [by if isinstance(by, str) else next(iter(by)) for by in on]
+        others = [[v for v in range(self.size(by)) if v != self.code_of(by, t.get("baseline", {}).get(name))] for by, name in zip(on, names)]
+        made = [{}] + [{k: v} for k, values in enumerate(others) for v in values]
+        for pair in t["regression"].get("interactions", []):
+            a, b = sorted(names.index(name) for name in pair)
+            made += [{a: v, b: w} for v in others[a] for w in others[b]]
+        return made
+
+    def code_of(self, by, value):
+        """The place of a baseline among the values of a category or the bins of cuts; the first unless it is given."""
+        if value is None:
+            return 0
+        if isinstance(by, str):
+            return (self.listed(by) + ["missing"]).index(value)
+        number, cuts = next(iter(by.items()))
+        column = self.c["plan"]["columns"][number]
+        ends = [Fraction(x) for x in [column["from"], *cuts, column["to"]]]
+        return next(k for k in range(len(ends) - 1) if Fraction(value.strip("[]()").split(",")[0]) == ends[k])
 
     # ---- contrasts ----
 
@@ -389,7 +415,12 @@ class Tables:
         """What a contrast is made of: statistics, and for each number its statistic, its value of what is compared, and its weight."""
         kind = next(iter(CONTRASTS & set(t)))
         c, rest = t[kind], {k: t[k] for k in ("where",) if k in t}
+        if kind == "regression":
+            about = "mean" if isinstance(c["of"], str) else "share"
+            return [{about: c["of"], **rest, "by": t.get("by", []) + c["on"]}], []
         about = {k: c[k] for k in COMPARED if k in c}
+        if kind == "change":
+            return [{**about, **rest, "by": t.get("by", [])}], [(0, None, 1)]
         if "minus" in c:
             return [{**about, **rest, "by": t.get("by", [])}, {**c["minus"], **rest, "by": t.get("by", [])}], [(0, None, 1), (1, None, -1)]
         across = c["by"][0] if kind == "contrast" else next(iter(c["between"]))

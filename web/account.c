@@ -181,8 +181,8 @@ void web_route_export(web_request *r)
 /* A release's folder: not the page's own, since its frame is looked for in the folder above; and its files are not elsewhere. */
 static tamis_status check_release(const web_server *server, const char *folder, tamis_error *err)
 {
-    static const char *const names[] = {"certificate.json",  "certificate.sig", "release.json", "release.csv",
-                                        "measurements.json", "registry.yaml",   "report.html"};
+    static const char *const names[] = {"certificate.json",  "certificate.sig", "release.json", "release.csv", "release.sdmx.csv",
+                                        "measurements.json", "registry.yaml",   "report.html",  "release.xlsx"};
     char path[WEB_PATH];
     tamis_status status = web_check_folder(server, folder, "folder", err);
     for (size_t i = 0; i < sizeof names / sizeof *names && status == TAMIS_OK; i++) {

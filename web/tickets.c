@@ -10,10 +10,15 @@
 
 static const struct {
     const char *name, *type;
-} names[] = {{"report.html", "text/html; charset=utf-8"}, {"release.json", "application/json"},
-             {"release.csv", "text/csv; charset=utf-8"},  {"measurements.json", "application/json"},
-             {"certificate.json", "application/json"},    {"certificate.sig", "application/octet-stream"},
-             {"registry.yaml", "application/yaml"}};
+} names[] = {{"report.html", "text/html; charset=utf-8"},
+             {"release.json", "application/json"},
+             {"release.csv", "text/csv; charset=utf-8"},
+             {"measurements.json", "application/json"},
+             {"certificate.json", "application/json"},
+             {"certificate.sig", "application/octet-stream"},
+             {"registry.yaml", "application/yaml"},
+             {"release.sdmx.csv", "text/csv; charset=utf-8"},
+             {"release.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}};
 
 static void clear(web_ticket *ticket)
 {

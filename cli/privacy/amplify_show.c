@@ -63,6 +63,7 @@ static const struct {
     {"stratified", "strata, sampled independently"},
     {"cluster", "clusters, whose units are drawn together"},
     {"two_stage", "two stages"},
+    {"within_clusters", "the second stage alone, inside drawn clusters; it holds even if these are known"},
     {"systematic", "every k-th record of a public list: one cluster"},
     {"census", "everybody"},
 };

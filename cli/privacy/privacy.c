@@ -2,11 +2,13 @@
 #include "cli.h"
 
 extern const cli_command cli_command_privacy_srs, cli_command_privacy_design, cli_command_privacy_noise,
-    cli_command_privacy_amplify, cli_command_privacy_compose, cli_command_privacy_anonymous, cli_command_privacy_meaning;
+    cli_command_privacy_amplify, cli_command_privacy_compose, cli_command_privacy_anonymous, cli_command_privacy_meaning,
+    cli_command_privacy_strata;
 
 static const cli_command *const members[] = {
-    &cli_command_privacy_srs,     &cli_command_privacy_design,    &cli_command_privacy_noise,   &cli_command_privacy_amplify,
-    &cli_command_privacy_compose, &cli_command_privacy_anonymous, &cli_command_privacy_meaning, NULL,
+    &cli_command_privacy_srs,       &cli_command_privacy_design,  &cli_command_privacy_noise,
+    &cli_command_privacy_amplify,   &cli_command_privacy_strata,  &cli_command_privacy_compose,
+    &cli_command_privacy_anonymous, &cli_command_privacy_meaning, NULL,
 };
 
 const cli_command cli_command_privacy = {

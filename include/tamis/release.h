@@ -59,8 +59,9 @@ typedef struct tamis_release tamis_release;
  *
  * Needs    a plan; `folder` does not exist yet (NULL: nothing is written); options may be NULL.
  * Gives    a release that the caller frees with tamis_release_free, and the folder with release.json, release.csv,
- *          measurements.json, certificate.json, registry.yaml, report.html and, if it is signed, certificate.sig, complete or
- *          not at all; NULL and no folder on failure. It may outlive the plan.
+ *          release.sdmx.csv, release.xlsx (up to 100,000 numbers), measurements.json, certificate.json, registry.yaml,
+ *          report.html and, if it is signed, certificate.sig, complete or not at all; NULL and no folder on failure. It may
+ *          outlive the plan.
  * Errors   INVALID (the plan has no budget, the folder exists, a column or file is missing, the number of rows contradicts the
  *          design: reported before any value is read), REFUSED (the budget of the account, a field that its first release has
  *          frozen, the setting, another version of the rows than that of the kept release: nothing was spent), UNABLE, SYSTEM

@@ -5,8 +5,8 @@
  * and the amplification follow from it, and each leaf of the file is compared with what follows. Fields of the guarantee
  * may be missing: they are computed. Each file beside the certificate must have the hash that the certificate names, and
  * says what follows: measurements.json the same tables and noise laws, release.json the numbers that are computed from these
- * measurements (to 1e-9 relative), release.csv, registry.yaml and report.html what is written from all that. A frame's
- * file and a list of sampled clusters, where they are at hand, must give the facts that the certificate has of them.
+ * measurements (to 1e-9 relative), and all others what is written from that. A frame's file and a list of sampled clusters, where
+ * they are at hand, must give the facts that the certificate has of them.
  *
  * That proves arithmetic. Authorship is proved by a signature (`key`), and by the ledger (tamis_ledger_verify_text).       */
 #ifndef TAMIS_VERIFY_H
@@ -30,9 +30,10 @@ typedef struct tamis_verify_options {
  *          checked as far as they are there. options may be NULL.
  * Gives    *ok: no problem was found; and what was found: the guarantee as it follows, or the problems, one per line;
  *          as JSON {"ok", "problems": [{"field", "message"}], "files": {NAME: "match", "differ" or "missing"},
- *          "frame" and "psus": the same, or null if there is none, "signature": "none", "missing", "not checked", "right" or
- *          "wrong", "signed_by", "others": the files of the folder that are no part of a release, "guarantee"}. The caller
- *          frees it with tamis_free. 0 and NULL on failure.
+ *          "frame" and "psus": the same, or null if there is none, "earlier": the same of the folders that changes are since, if
+ *          there are changes, "signature": "none", "missing", "not checked", "right" or "wrong", "signed_by", "others": the
+ *          files of the folder that are no part of a release, "guarantee"}. The caller frees it with tamis_free. 0 and NULL on
+ *          failure.
  * Cost     as tamis_preview_new, and the files are read.
  * Errors   INVALID (no such file, not a regular one, no JSON object, not a public key), SYSTEM. */
 TAMIS_USE tamis_status tamis_verify_text(int *ok, char **text, const char *path, const tamis_verify_options *options,

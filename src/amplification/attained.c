@@ -77,7 +77,8 @@ tamis_status tmi_is_attained(bool *attained, const tamis_design *design, const t
     tamis_number *p = NULL, *one = NULL, *weight = NULL;
     bool exchanges = level && design->sample >= 0;
     *attained = false;
-    for (size_t k = 0; k < e->absence_count; k++) exchanges = exchanges && e->absences[k].distance.additions == 0;
+    for (size_t k = 0; k < e->absence_count; k++)
+        exchanges = exchanges && !e->absences[k].far && e->absences[k].distance.additions == 0;
     if (exchanges && strcmp(e->theorem, "systematic") == 0) {
         TMI_TRY(design->kind->exact(&p, design, e->first, err));
         TMI_TRY(tmi_number_ratio(&one, 1, 1, err));

@@ -13,7 +13,12 @@ static tamis_status check_as_srs(const tamis_design *design, tamis_error *err)
     for (size_t i = 0; i < count && status == TAMIS_OK; i++) {
         const tamis_exposure *e = &list[i];
         for (size_t k = 0; k < e->absence_count && status == TAMIS_OK; k++)
-            if (e->absences[k].distance.exchanges + e->absences[k].distance.additions > 1)
+            if (e->absences[k].far)
+                status = tmi_fail(
+                    err, TAMIS_REFUSED,
+                    "design: not a simple random sample: how samples with and without a unit's cluster differ is not "
+                    "known, so log(1 + rate (e^eps - 1)) claims too much privacy; ask for the design itself");
+            else if (e->absences[k].distance.exchanges + e->absences[k].distance.additions > 1)
                 status = tmi_fail(err, TAMIS_REFUSED,
                                   "design: not a simple random sample: samples with and without a unit can differ in %lld "
                                   "records, so log(1 + rate (e^eps - 1)) claims too much privacy; ask for the design itself",

@@ -66,27 +66,72 @@ done:
     return status;
 }
 
+/* Samples that are far away are infinitely far, under both laws: they take nothing off what the rest differs by. delta is
+ * that of the rest, of mass w in all, and so w times that of the rest alone. NULL: nothing is far, and the rest is everything. */
+static tamis_status near_mass(tamis_number **whole, const tamis_exposure *e, bool upper, tamis_error *err)
+{
+    tamis_number *sum = NULL, *p = NULL, *more = NULL;
+    bool far = false;
+    tamis_status status = TAMIS_OK;
+    *whole = NULL;
+    for (size_t k = 0; k < e->absence_count; k++) far = far || e->absences[k].far;
+    if (!far) return TAMIS_OK;
+    TMI_TRY(end_of(&sum, e->inclusion, upper, err));
+    for (size_t k = 0; k < e->absence_count; k++) {
+        if (e->absences[k].far) continue;
+        TMI_TRY(end_of(&p, e->absences[k].probability, !upper, err));
+        TMI_TRY(tmi_number_add(&more, sum, p, err));
+        tmi_number_frees(&p, &sum, NULL);
+        sum = more;
+        p = more = NULL;
+    }
+    *whole = sum;
+    sum = NULL;
+done:
+    tmi_number_frees(&sum, &p, NULL);
+    return status;
+}
+
+/* An end of a probability, divided by the mass of what is near. */
+static tamis_status share_of(tamis_number **z, tamis_bound bound, bool upper, const tamis_number *whole, tamis_error *err)
+{
+    tamis_number *end = NULL;
+    tamis_status status = end_of(&end, bound, upper, err);
+    *z = NULL;
+    if (status == TAMIS_OK) status = whole ? tmi_number_div(z, end, whole, err) : tmi_number_copy(z, end, err);
+    tamis_number_free(end);
+    return status;
+}
+
+static tamis_bound scaled(tamis_bound x, const tamis_number *by)
+{
+    return (tamis_bound){nextafter(x.lower * tmi_number_down(by), 0), nextafter(x.upper * tmi_number_up(by), 2)};
+}
+
 /* delta of one unit with w_0 at its upper end and the others at their lower ends, or the reverse. */
 static tamis_status one_end(tamis_bound *delta, const noisy *n, const tamis_exposure *e, bool upper, tamis_error *err)
 {
     tmi_atoms atoms = {0};
-    tamis_number *p = NULL;
+    tamis_number *p = NULL, *whole = NULL;
     tamis_status status = TAMIS_OK;
+    TMI_TRY(near_mass(&whole, e, upper, err));
     TMI_TRY(tmi_atoms_start(&atoms, 2 + 2 * TAMIS_MAX_ABSENCES, true, err));
-    TMI_TRY(end_of(&p, e->inclusion, upper, err));
+    TMI_TRY(share_of(&p, e->inclusion, upper, whole, err));
     TMI_TRY(put(&atoms, n, (tamis_distance){0}, p, true, false, err));
     TMI_TRY(put(&atoms, n, (tamis_distance){.exchanges = 1}, p, false, true, err));
     for (size_t k = 0; k < e->absence_count; k++) {
+        if (e->absences[k].far) continue;
         tamis_number_free(p);
         p = NULL;
-        TMI_TRY(end_of(&p, e->absences[k].probability, !upper, err));
+        TMI_TRY(share_of(&p, e->absences[k].probability, !upper, whole, err));
         TMI_TRY(put(&atoms, n, e->absences[k].distance, p, true, true, err));
     }
     TMI_TRY(tmi_atoms_finish(&atoms, n->sum->noise, n->sum->scale, n->step, err));
     atoms.eps = n->eps;
     TMI_TRY(tmi_atoms_delta(delta, &atoms, err));
+    if (whole) *delta = scaled(*delta, whole);
 done:
-    tamis_number_free(p);
+    tmi_number_frees(&p, &whole, NULL);
     tmi_atoms_clear(&atoms);
     return status;
 }

@@ -109,6 +109,8 @@ static void outcomes(tmi_outcome *present, tmi_outcome *missing, const place *p,
     tmi_ball_set_bound(&present->weight, e->inclusion, s->bits);
     for (size_t k = 0; k < e->absence_count; k++) {
         tmi_ball_set_bound(&missing[k].weight, e->absences[k].probability, s->bits);
+        missing[k].far = e->absences[k].far != 0;
+        if (missing[k].far) continue;
         change(&missing[k].loss, draws ? (tamis_distance){.exchanges = 1} : e->absences[k].distance, w, s);
     }
     if (!draws) return;

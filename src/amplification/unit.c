@@ -9,7 +9,10 @@
 
 /* ---- who represents whom ---- */
 
-static bool same_distance(tamis_distance x, tamis_distance y) { return x.exchanges == y.exchanges && x.additions == y.additions; }
+static bool same_distance(tamis_distance x, tamis_distance y)
+{
+    return x.exchanges == y.exchanges && x.additions == y.additions && x.either == y.either;
+}
 
 static bool same_bound(tamis_bound x, tamis_bound y) { return x.lower == y.lower && x.upper == y.upper; }
 
@@ -22,6 +25,7 @@ static bool comparable(const tmi_exposed *x, const tmi_exposed *y)
     if (strcmp(a->theorem, "srs_with_replacement") == 0) return false; /* N and n enter separately */
     for (size_t k = 0; k < a->absence_count; k++) {
         if (!same_distance(a->absences[k].distance, b->absences[k].distance)) return false;
+        if (!a->absences[k].far != !b->absences[k].far) return false;
         if (a->absence_count > 1 && !same_bound(a->absences[k].probability, b->absences[k].probability)) return false;
     }
     return true;
@@ -46,7 +50,7 @@ static tamis_status add(tmi_exposed_list *units, const tamis_exposure *e, tamis_
 static int64_t steps(tamis_distance d, tamis_neighbours mechanism)
 {
     if (mechanism == TAMIS_ADD_REMOVE) return 2 * d.exchanges + d.additions;
-    if (mechanism == TAMIS_ANY_ONE) return d.exchanges + d.additions;
+    if (mechanism == TAMIS_ANY_ONE) return d.either > 0 ? d.either : d.exchanges + d.additions;
     return d.additions > 0 ? -1 : d.exchanges;
 }
 
@@ -177,8 +181,10 @@ static void lose(tmi_ball *eps, tmi_ball *delta, const tmi_unit_loss *u, long bi
         draws(&b, e, steps((tamis_distance){.exchanges = 1}, mechanism), bits);
     } else {
         set_outcome(&b.present, &b, e->inclusion, steps(change(e, u->promise->neighbours), mechanism), bits);
-        for (size_t k = 0; k < e->absence_count; k++)
-            set_outcome(&b.missing[k], &b, e->absences[k].probability, steps(e->absences[k].distance, mechanism), bits);
+        for (size_t k = 0; k < e->absence_count; k++) {
+            const tamis_absence *a = &e->absences[k];
+            set_outcome(&b.missing[k], &b, a->probability, a->far ? -1 : steps(a->distance, mechanism), bits);
+        }
         tmi_amplify(&b.eps, &b.delta, &b.present, b.missing, e->absence_count, bits);
     }
     if (eps) tmi_ball_set(eps, &b.eps);

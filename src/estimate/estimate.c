@@ -8,6 +8,7 @@
 #include "base/watch.h"
 #include "estimate/contributions.h"
 #include "estimate/estimate.h"
+#include "estimate/model.h"
 #include "estimate/quantile.h"
 #include "num/law/student.h"
 
@@ -37,6 +38,7 @@ static void find_cells(work *w, const tmi_plan_statistic *s)
         w->values[row] = !x ? 1 : w->missing[row] ? 0 : x[row];
         w->bases[row] = y && !w->missing[row] ? y[row] : 0;
     }
+    if (s->model) tmi_model_missing(w, s->model);
 }
 
 static void find_domain(work *w, size_t cell)
@@ -140,6 +142,7 @@ static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statis
     case TMI_SHARE: return tamis_mean(estimate, w->linear, w->values, weights, w->domain, count, err);
     case TMI_RATIO: return tamis_ratio(estimate, w->linear, w->values, w->bases, weights, w->domain, count, err);
     case TMI_VARIANCE: return estimate_variance(estimate, w, err);
+    case TMI_CORRELATION: return tmi_estimate_correlation(estimate, w, err);
     case TMI_SHARE_BELOW: return estimate_share_below(estimate, w, s, err);
     case TMI_IQR:
     case TMI_POVERTY:
@@ -197,7 +200,8 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
     tamis_status status = estimate_of(&result->estimate, w, s, err);
     if (status == TAMIS_INVALID) { /* weights or a denominator that sum to 0 */
         result->estimate = TMI_NULL;
-        result->reason = "the denominator is 0";
+        result->reason = s->kind == TMI_CORRELATION ? "one of the columns has the same value in all rows"
+                                                    : "the denominator is 0";
         return TAMIS_OK;
     }
     const uint8_t *varying = s->kind == TMI_POVERTY ? w->everybody : w->domain;
@@ -279,7 +283,18 @@ static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *w
     for (size_t i = 0; i < r->count; i++) {
         tmi_result *result = &r->list[i];
         const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
-        if (result->cell == 0 && !s->contrast) find_cells(w, s);
+        if (result->cell == 0 && (s->model || !s->contrast)) find_cells(w, s);
+        if (s->model) { /* all terms of a group at once */
+            const size_t group = result->cell / s->model->term_count;
+            if (result->cell % s->model->term_count != 0) continue;
+            find_domain(w, group);
+            TMI_TRY(tmi_estimate_model(result, w, s, err));
+            continue;
+        }
+        if (s->kind == TMI_CONTRAST_CHANGE) {
+            result->reason = "a change is since a release: estimate both waves without protection, and subtract";
+            continue;
+        }
         TMI_TRY(s->contrast ? fill_contrast(result, w, s, err) : fill(result, w, s, err));
         if (tmi_stopped(watch, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count)) {
             status = tmi_fail_cancelled(err);

@@ -339,6 +339,7 @@ static void take_plan_columns(tmi_columns *columns, const tamis_plan *plan)
         const tmi_plan_statistic *s = &plan->statistics[i];
         tmi_columns_take(columns, s->column);
         tmi_columns_take(columns, s->second);
+        for (size_t k = 0; s->model && k < s->model->on_count; k++) tmi_columns_take(columns, s->model->on[k]);
         tmi_columns_take(columns, s->where);
         for (size_t j = 0; j < s->by_count; j++) tmi_columns_take(columns, s->by[j]);
     }

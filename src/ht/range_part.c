@@ -50,6 +50,8 @@ static int by_probability(const void *x, const void *y)
 static void couple(tmi_alike *a, const tmi_stratum *s, const tamis_exposure *e)
 {
     if (!e->theorem || s->design->kind->with_replacement) return;
+    for (size_t k = 0; k < e->absence_count; k++)
+        if (e->absences[k].far) return;
     for (size_t k = 0; k < e->absence_count; k++) {
         tamis_distance d = e->absences[k].distance;
         if (d.exchanges > a->exchanges) a->exchanges = d.exchanges;

@@ -76,9 +76,14 @@ tamis_status tmi_adjust_non_negative(double *t, size_t *cut, const double *varia
 
 /* ---- suppression ---- */
 
+bool tmi_is_few(double least_units, double smallest)
+{
+    return least_units < smallest * (1 - 1e-9);
+} /* the dust of doubles is no unit */
+
 bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double least_units)
 {
-    bool few = least_units < rules.smallest * (1 - 1e-9); /* the dust of doubles is no unit */
+    const bool few = tmi_is_few(least_units, rules.smallest);
     *rule = few ? TMI_SUPPRESSED_SMALL : TMI_SUPPRESSED_CV;
     return few || se > rules.largest_cv * fabs(estimate);
 }

@@ -43,6 +43,7 @@ typedef struct tmi_suppression {
     double largest_cv, smallest;
 } tmi_suppression;
 
+bool tmi_is_few(double least_units, double smallest); /* whether there are, or may be, fewer units than that */
 bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double least_units);
 
 #endif

@@ -14,6 +14,7 @@ void tmi_contrast_sums_clear(tmi_contrast_sums *z)
     tmi_statistic_sums_clear(&z->of[0]);
     tmi_statistic_sums_clear(&z->of[1]);
     tmi_free(z->terms);
+    tmi_model_fit_clear(&z->fit);
     *z = (tmi_contrast_sums){0};
 }
 
@@ -27,6 +28,7 @@ tamis_status tmi_contrast_sums_make(tmi_contrast_sums *z, const tmi_inference *r
     for (size_t k = 0; k < c->compared_count; k++)
         if (!r->schedule->workload.maps[c->compared[k].statistic].known)
             TMI_TRY(tmi_statistic_sums_make(&z->of[k], r, c->compared[k].statistic, err));
+    if (r->schedule->plan->statistics[i].model) TMI_TRY(tmi_model_fit_make(&z->fit, r->schedule->plan->statistics[i].model, err));
 
 done:
     if (status != TAMIS_OK) tmi_contrast_sums_clear(z);
@@ -35,11 +37,42 @@ done:
 
 static bool is_ratio(const tmi_contrast_term *t) { return t->form.y < TMI_MOMENTS; }
 
+/* A coefficient of a model: its linearised variable is that of a contrast of the cells' means, with the fitted means in the place
+ * of their own. */
+static void take_term(tmi_contrast_sums *z, size_t cell)
+{
+    const tmi_schedule *s = z->inference->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[z->statistic];
+    tmi_model_fit *f = &z->fit;
+    const size_t group = cell / f->terms, term = cell % f->terms, of = t->contrast->compared[0].statistic;
+    const tmi_form_moments form = tmi_form_moments_of(&s->plan->statistics[of]);
+    for (size_t c = 0; c < f->cells; c++) {
+        const size_t place = tmi_term_cell(s->plan, t, c, cell);
+        const tmi_group_sums *sums = &z->of[0].groups[place];
+        z->terms[c] = (tmi_contrast_term){.statistic = of, .cell = place, .sums = sums, .form = form};
+        f->rows[c] = sums->value[form.y];
+        f->sums[c] = sums->value[form.x];
+    }
+    if (z->fitted != group + 1) tmi_model_fit_find(f);
+    z->fitted = group + 1;
+    for (size_t c = 0; c < f->cells; c++) {
+        tmi_contrast_term *own = &z->terms[c];
+        own->ratio = own->value = f->mean[c];
+        own->factor = tmi_model_factor(f, term, c);
+        own->weight = own->factor * f->rows[c];
+        own->turn = own->factor * f->slope[c] * tmi_model_turn(f, term, c);
+    }
+}
+
 void tmi_contrast_take_group(tmi_contrast_sums *z, size_t group)
 {
     const tmi_schedule *s = z->inference->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[z->statistic];
     const tmi_plan_contrast *c = t->contrast;
+    if (t->model) {
+        take_term(z, group);
+        return;
+    }
     for (size_t k = 0; k < c->term_count; k++) {
         const tmi_statistic_sums *of = &z->of[c->terms[k].compared];
         tmi_contrast_term *term = &z->terms[k];

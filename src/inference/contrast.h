@@ -16,6 +16,7 @@
 #define TMI_INFERENCE_CONTRAST_H
 
 #include "inference/group_sums.h"
+#include "inference/model_fit.h"
 
 /* One number of a contrast's group. */
 typedef struct tmi_contrast_term {
@@ -26,6 +27,7 @@ typedef struct tmi_contrast_term {
     double ratio;  /* r; 0 of a sum */
     double weight; /* the derivative of the contrast by the number; of a quotient at its noisy value */
     double factor; /* the same by x - r y */
+    double turn;   /* of a model: how far the sum of f (x - r y) moves with the coefficient, by rows of the cell */
 } tmi_contrast_term;
 
 typedef struct tmi_contrast_sums {
@@ -34,12 +36,15 @@ typedef struct tmi_contrast_sums {
     tmi_statistic_sums of[2]; /* of the statistics that are compared; empty where they are public */
     tmi_contrast_term *terms; /* of the group that was asked for last */
     size_t term_count;
+    tmi_model_fit fit; /* of a model, in the group that was asked for last; else empty */
+    size_t fitted;     /* which one, from 1; 0: none */
 } tmi_contrast_sums;
 
 tamis_status tmi_contrast_sums_make(tmi_contrast_sums *sums, const tmi_inference *inference, size_t contrast, tamis_error *err);
 void tmi_contrast_sums_clear(tmi_contrast_sums *sums);
 
-/* Fills `terms` for a group. Where noise leaves no denominator, a number and its weight are 0. */
+/* Fills `terms` for a group; of a model for one of its coefficients in a group, with r the fitted mean of a cell. Where noise
+ * leaves no denominator, a number and its weight are 0. */
 void tmi_contrast_take_group(tmi_contrast_sums *sums, size_t group);
 
 /* The variance that a simple random sample of the same mean weight would have (tmi_simple_variance); and that of the noise, as
@@ -52,7 +57,8 @@ double tmi_contrast_rough_noise(const tmi_contrast_sums *sums);
 bool tmi_contrast_is_related(const tmi_contrast_sums *sums);
 double tmi_contrast_product(const tmi_contrast_sums *sums, const double *first, const double *second);
 
-/* Fills the results of all contrasts; those of the numbers that they compare are read. Errors: UNABLE, SYSTEM. */
+/* Fills the results of all contrasts but changes (waves.h); those of the numbers that they compare are read. Errors: UNABLE,
+ * SYSTEM. */
 tamis_status tmi_read_contrasts(tmi_results *results, const tmi_inference *inference, tamis_error *err);
 
 #endif

@@ -17,8 +17,8 @@ static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_contrast_sums
                                 tamis_error *err)
 {
     const tmi_schedule *s = z->inference->schedule;
-    tmi_moment_sum *sums = tmi_alloc(z->term_count, sizeof *sums);
-    tmi_read *reads = tmi_alloc(z->term_count, sizeof *reads);
+    tmi_moment_sum *sums = tmi_alloc(2 * z->term_count, sizeof *sums);
+    tmi_read *reads = tmi_alloc(2 * z->term_count, sizeof *reads);
     size_t count = 0;
     tamis_status status = TAMIS_OK;
     if (!sums || !reads) TMI_TRY(tmi_fail_memory(err));
@@ -31,6 +31,12 @@ static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_contrast_sums
         TMI_TRY(tmi_moment_sum_make(&sums[count], &s->workload, tmi_weighting_of(s, t->statistic), t->statistic, t->cell, stratum,
                                     of, NULL, err));
         reads[count] = (tmi_read){&sums[count].combination, TMI_CONTRAST_NOISE};
+        count++;
+        if (t->turn == 0) continue;
+        const double turn[TMI_MOMENTS] = {[TMI_OF_ROWS] = t->turn};
+        TMI_TRY(tmi_moment_sum_make(&sums[count], &s->workload, tmi_weighting_of(s, t->statistic), t->statistic, t->cell, stratum,
+                                    turn, NULL, err));
+        reads[count] = (tmi_read){&sums[count].combination, TMI_TURN_NOISE};
         count++;
     }
     TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
@@ -66,7 +72,7 @@ tamis_status tmi_contrast_noise_make(tmi_moment_parts *parts, const tmi_contrast
             for (size_t k = 0; k < first; k++) {
                 if (!tmi_grow(&parts->list, &parts->room, parts->count, sizeof *parts->list)) TMI_TRY(tmi_fail_memory(err));
                 tmi_moment_part part = parts->list[k];
-                part.factor[TMI_CONTRAST_NOISE] *= ratio;
+                for (size_t m = 0; m < TMI_MOMENTS; m++) part.factor[m] *= ratio;
                 parts->list[parts->count++] = part;
             }
             continue;

@@ -4,6 +4,7 @@
 #include "inference/contrast.h"
 
 #define TMI_CONTRAST_NOISE TMI_OF_X /* the moment whose factors are those of the contrast */
+#define TMI_TURN_NOISE TMI_OF_ROWS  /* and, of a model, of how it moves with the coefficient */
 
 /* Gives the noise of the group that was taken. Errors: SYSTEM. */
 tamis_status tmi_contrast_noise_make(tmi_moment_parts *parts, const tmi_contrast_sums *sums, tamis_error *err);

@@ -3,7 +3,7 @@
 
 #include "base/hypotenuse.h"
 #include "base/memory.h"
-#include "inference/contrast_noise.h"
+#include "inference/contrast_reading.h"
 #include "inference/error_term.h"
 #include "inference/errors.h"
 #include "inference/interval/interval.h"
@@ -25,15 +25,10 @@ static const char no_quotient[] = "the number that it is divided by may be 0 wit
 
 #define MUCH_NOISE 0.5 /* in a standard error, relative to it: then the result says so */
 
-typedef struct reading {
-    const tmi_inference *r;
-    tmi_contrast_sums sums;
-    const tmi_result *const *first; /* of each statistic: its first result */
-    double *together;               /* of each group: what numbers that vary together add to the sum of their variances */
-    bool unknown;                   /* that is not known */
-} reading;
-
-static const tmi_result *number_of(const reading *a, const tmi_contrast_term *t) { return &a->first[t->statistic][t->cell]; }
+static const tmi_result *number_of(const tmi_contrast_reading *a, const tmi_contrast_term *t)
+{
+    return &a->first[t->statistic][t->cell];
+}
 
 static void note(tmi_result *result, const char *words)
 {
@@ -64,7 +59,7 @@ static void add_layer(double *together, const tmi_contrast_sums *z, const double
 }
 
 /* Weights after the noise: stratum by stratum. */
-static tamis_status add_strata(reading *a, size_t groups, tamis_error *err)
+static tamis_status add_strata(tmi_contrast_reading *a, size_t groups, tamis_error *err)
 {
     const tmi_schedule *s = a->r->schedule;
     const bool separate = s->workload.separate_strata;
@@ -98,7 +93,7 @@ done:
 
 /* Weights in the tables: a group in one stratum has one weight; else squares are multiplied by a public factor, and nothing is
  * subtracted. */
-static tamis_status add_weighed(reading *a, size_t groups, tamis_error *err)
+static tamis_status add_weighed(tmi_contrast_reading *a, size_t groups, tamis_error *err)
 {
     const tmi_schedule *s = a->r->schedule;
     tmi_contrast_sums *z = &a->sums;
@@ -122,7 +117,7 @@ static tamis_status add_weighed(reading *a, size_t groups, tamis_error *err)
 }
 
 /* Numbers of different strata have nothing in common, nor has a number that is public. */
-static tamis_status set_together(reading *a, size_t groups, tamis_error *err)
+static tamis_status set_together(tmi_contrast_reading *a, size_t groups, tamis_error *err)
 {
     const tmi_schedule *s = a->r->schedule;
     const tmi_plan_contrast *c = s->plan->statistics[a->sums.statistic].contrast;
@@ -130,14 +125,16 @@ static tamis_status set_together(reading *a, size_t groups, tamis_error *err)
     const bool known = a->sums.of[0].count == 0 || (c->compared_count > 1 && a->sums.of[1].count == 0);
     a->together = tmi_alloc(groups, sizeof *a->together);
     if (!a->together) return tmi_fail_memory(err);
-    if (apart || known || tmi_variance_source_for(s, a->sums.statistic) != TMI_OWN_SQUARES) return TAMIS_OK;
+    if (tmi_variance_source_for(s, a->sums.statistic) != TMI_OWN_SQUARES) return TAMIS_OK;
+    if (s->plan->statistics[a->sums.statistic].model) return tmi_model_together(a, groups, err);
+    if (apart || known) return TAMIS_OK;
     return tmi_main_weighting(s) == TMI_UNWEIGHTED ? add_strata(a, groups, err) : add_weighed(a, groups, err);
 }
 
 /* ---- sampling variances ---- */
 
 /* That of numbers whose errors all go the same way: no sum of them has more. */
-static double largest_sum(const reading *a)
+static double largest_sum(const tmi_contrast_reading *a)
 {
     double sum = 0;
     for (size_t k = 0; k < a->sums.term_count; k++) {
@@ -148,7 +145,7 @@ static double largest_sum(const reading *a)
 }
 
 /* Own squares: an upper limit of a variance that is known with noise. */
-static double own_squares(tmi_result *result, const reading *a)
+static double own_squares(tmi_result *result, const tmi_contrast_reading *a)
 {
     const tmi_plan_statistic *s = &a->r->schedule->plan->statistics[result->statistic];
     double sum = 0, noise = 0;
@@ -158,7 +155,7 @@ static double own_squares(tmi_result *result, const reading *a)
         sum += t->factor * t->factor * tmi_quadratic_at(t->sums->form, t->ratio);
         noise += pow(t->factor * t->factor * tmi_form_noise_sd(&t->sums->form_noise, 1, t->ratio), 2);
     }
-    const double together = a->together[result->cell], most = largest_sum(a);
+    const double together = a->together[result->cell], most = s->model ? INFINITY : largest_sum(a);
     if (isnan(together)) {
         note(result, from_sum);
         return most;
@@ -170,7 +167,7 @@ static double own_squares(tmi_result *result, const reading *a)
     return v.value;
 }
 
-static double measured(tmi_result *result, const reading *a)
+static double measured(tmi_result *result, const tmi_contrast_reading *a)
 {
     const tmi_errors *errors = a->r->errors;
     const tmi_number_error *e = &errors->list[errors->first[result->statistic] + result->cell];
@@ -178,6 +175,7 @@ static double measured(tmi_result *result, const reading *a)
                          (a->sums.term_count != 2 || a->r->schedule->plan->statistics[result->statistic].contrast->across ||
                           tmi_contrast_is_related(&a->sums));
     const bool public = tmi_variance_source_for(a->r->schedule, result->statistic) == TMI_PUBLIC_EFFECT;
+    if (a->sums.fit.terms > 0 && isnan(e->effect)) return INFINITY;
     if (isnan(e->effect) || (public && !related)) {
         note(result, from_sum);
         return largest_sum(a);
@@ -188,7 +186,7 @@ static double measured(tmi_result *result, const reading *a)
     return e->effect * tmi_contrast_simple_variance(&a->sums);
 }
 
-static double sampling_variance(tmi_result *result, const reading *a)
+double tmi_contrast_sampling(tmi_result *result, const tmi_contrast_reading *a)
 {
     const tmi_schedule *s = a->r->schedule;
     if (s->plan->design.kind->takes_all) return 0;
@@ -197,19 +195,27 @@ static double sampling_variance(tmi_result *result, const reading *a)
 
 /* ---- intervals ---- */
 
-/* Noise and sampling error of the contrast, or of one of its numbers. */
-static tamis_status reach_of(double *reach, const tmi_moment_parts *parts, const double factors[TMI_MOMENTS], double sampling,
-                             int64_t df, double confidence, double *noise, tamis_error *err)
+tmi_noise_part *tmi_contrast_noises(size_t *count, const tmi_moment_parts *parts, const double factors[TMI_MOMENTS])
 {
     tmi_noise_part *list = tmi_alloc(parts->count, sizeof *list);
-    size_t count = 0;
-    if (!list) return tmi_fail_memory(err);
-    for (size_t i = 0; i < parts->count; i++) {
-        list[count] = (tmi_noise_part){.scale = parts->list[i].scale, .gaussian = parts->gaussian, .count = parts->list[i].count};
+    *count = 0;
+    for (size_t i = 0; list && i < parts->count; i++) {
+        tmi_noise_part *own = &list[*count];
+        *own = (tmi_noise_part){.scale = parts->list[i].scale, .gaussian = parts->gaussian, .count = parts->list[i].count};
         for (size_t m = 0; m < TMI_MOMENTS; m++)
-            if (factors[m] != 0) list[count].factor += factors[m] * parts->list[i].factor[m];
-        count += list[count].factor != 0;
+            if (factors[m] != 0) own->factor += factors[m] * parts->list[i].factor[m];
+        *count += own->factor != 0;
     }
+    return list;
+}
+
+/* Noise and sampling error of the contrast, or of one of its numbers. */
+tamis_status tmi_contrast_reach(double *reach, const tmi_moment_parts *parts, const double factors[TMI_MOMENTS], double sampling,
+                                int64_t df, double confidence, double *noise, tamis_error *err)
+{
+    size_t count;
+    tmi_noise_part *list = tmi_contrast_noises(&count, parts, factors);
+    if (!list) return tmi_fail_memory(err);
     if (noise) *noise = tmi_noise_variance(list, count);
     const tmi_error_law law = {.se = sqrt(sampling), .df = df, .parts = list, .count = count};
     tamis_status status = TAMIS_OK;
@@ -220,7 +226,7 @@ static tamis_status reach_of(double *reach, const tmi_moment_parts *parts, const
     return status;
 }
 
-static int64_t degrees_of(const reading *a, const tmi_contrast_term *t)
+static int64_t degrees_of(const tmi_contrast_reading *a, const tmi_contrast_term *t)
 {
     if (a->r->errors && tmi_variance_source_for(a->r->schedule, t->statistic) != TMI_OWN_SQUARES) return TMI_NORMAL;
     return t->sums->df > 0 && !t->sums->normal ? t->sums->df : TMI_NORMAL;
@@ -233,16 +239,16 @@ typedef struct distances {
     bool whole; /* a number's interval is its whole range */
 } distances;
 
-static tamis_status add_distances(distances *d, const reading *a, const tmi_contrast_term *t, double weight, double confidence,
-                                  tamis_error *err)
+static tamis_status add_distances(distances *d, const tmi_contrast_reading *a, const tmi_contrast_term *t, double weight,
+                                  double confidence, tamis_error *err)
 {
     const tmi_result *x = number_of(a, t);
     double factors[TMI_MOMENTS] = {0}, reach;
     const double B = t->sums->value[t->form.y];
     factors[t->form.x] = 1 / B;
     factors[t->form.y] -= t->ratio / B;
-    const tamis_status status = reach_of(&reach, t->sums->parts, factors, x->sampling_se * x->sampling_se, degrees_of(a, t),
-                                         confidence, NULL, err);
+    const tamis_status status = tmi_contrast_reach(&reach, t->sums->parts, factors, x->sampling_se * x->sampling_se,
+                                                   degrees_of(a, t), confidence, NULL, err);
     const double below = fmax(x->estimate - x->lower, 0), above = fmax(x->upper - x->estimate, 0);
     d->lower += pow(weight * (weight > 0 ? below : above), 2);
     d->upper += pow(weight * (weight > 0 ? above : below), 2);
@@ -252,7 +258,8 @@ static tamis_status add_distances(distances *d, const reading *a, const tmi_cont
 }
 
 /* Of a difference or contrast of ratios. */
-static tamis_status set_ratios(tmi_result *result, const reading *a, double reach, double confidence, tamis_error *err)
+static tamis_status set_ratios(tmi_result *result, const tmi_contrast_reading *a, double reach, double confidence,
+                               tamis_error *err)
 {
     distances d = {0};
     for (size_t k = 0; k < a->sums.term_count; k++) {
@@ -283,7 +290,7 @@ static double end_of(const double first[2], const double second[2], double r, do
 }
 
 /* Counts and totals have intervals that need no denominator: their own. */
-static tamis_status number_distances(double away[2], double *symmetric, const reading *a, const tmi_contrast_term *t,
+static tamis_status number_distances(double away[2], double *symmetric, const tmi_contrast_reading *a, const tmi_contrast_term *t,
                                      double confidence, tamis_error *err)
 {
     const tmi_result *x = number_of(a, t);
@@ -295,10 +302,12 @@ static tamis_status number_distances(double away[2], double *symmetric, const re
     const double B = t->form.y < TMI_MOMENTS ? t->sums->value[t->form.y] : 1;
     factors[t->form.x] = 1 / B;
     if (t->form.y < TMI_MOMENTS) factors[t->form.y] -= t->ratio / B;
-    return reach_of(symmetric, t->sums->parts, factors, x->sampling_se * x->sampling_se, degrees_of(a, t), confidence, NULL, err);
+    return tmi_contrast_reach(symmetric, t->sums->parts, factors, x->sampling_se * x->sampling_se, degrees_of(a, t), confidence,
+                              NULL, err);
 }
 
-static tamis_status set_quotient(tmi_result *result, const reading *a, double reach, double confidence, tamis_error *err)
+static tamis_status set_quotient(tmi_result *result, const tmi_contrast_reading *a, double reach, double confidence,
+                                 tamis_error *err)
 {
     const tmi_contrast_term *first = &a->sums.terms[0], *second = &a->sums.terms[1];
     double x[2], y[2], own, other;
@@ -319,7 +328,7 @@ done:
 /* ---- results ---- */
 
 /* Where a contrast certainly lies. */
-static void set_range(tmi_result *result, const reading *a)
+static void set_range(tmi_result *result, const tmi_contrast_reading *a)
 {
     const tmi_plan_statistic *s = &a->r->schedule->plan->statistics[result->statistic];
     result->least = result->most = 0;
@@ -339,7 +348,7 @@ static void set_range(tmi_result *result, const reading *a)
 }
 
 /* Why a number of the contrast has no estimate, or no error; NULL: all have. */
-static const char *why_not(const reading *a, bool error)
+static const char *why_not(const tmi_contrast_reading *a, bool error)
 {
     for (size_t k = 0; k < a->sums.term_count; k++) {
         const tmi_result *x = number_of(a, &a->sums.terms[k]);
@@ -348,7 +357,7 @@ static const char *why_not(const reading *a, bool error)
     return NULL;
 }
 
-static void add_bias(tmi_result *result, const reading *a)
+static void add_bias(tmi_result *result, const tmi_contrast_reading *a)
 {
     for (size_t k = 0; k < a->sums.term_count; k++) {
         const tmi_result *x = number_of(a, &a->sums.terms[k]);
@@ -359,7 +368,7 @@ static void add_bias(tmi_result *result, const reading *a)
 
 static bool is_of_ratios(const tmi_contrast_sums *z) { return z->terms[0].form.y < TMI_MOMENTS; }
 
-static tamis_status set_interval(tmi_result *result, const reading *a, double reach, tamis_error *err)
+static tamis_status set_interval(tmi_result *result, const tmi_contrast_reading *a, double reach, tamis_error *err)
 {
     const tmi_plan_statistic *s = &a->r->schedule->plan->statistics[result->statistic];
     const double confidence = tmi_number_nearest(s->confidence);
@@ -378,7 +387,7 @@ static tamis_status set_interval(tmi_result *result, const reading *a, double re
     return status;
 }
 
-static tamis_status read_group(tmi_result *result, reading *a, tamis_error *err)
+static tamis_status read_group(tmi_result *result, tmi_contrast_reading *a, tamis_error *err)
 {
     const tmi_plan_statistic *s = &a->r->schedule->plan->statistics[result->statistic];
     static const double own[TMI_MOMENTS] = {[TMI_CONTRAST_NOISE] = 1};
@@ -398,11 +407,11 @@ static tamis_status read_group(tmi_result *result, reading *a, tamis_error *err)
     add_bias(result, a);
     TMI_TRY(tmi_contrast_noise_make(&parts, &a->sums, err));
     const char *reason = why_not(a, true);
-    const double sampling = reason ? TMI_NULL : sampling_variance(result, a);
+    const double sampling = reason ? TMI_NULL : tmi_contrast_sampling(result, a);
     const tmi_contrast_term *first = a->sums.terms;
     while (!first->sums) first++;
-    TMI_TRY(reach_of(&reach, &parts, own, reason ? INFINITY : sampling, degrees_of(a, first), tmi_number_nearest(s->confidence),
-                     &noise, err));
+    TMI_TRY(tmi_contrast_reach(&reach, &parts, own, reason ? INFINITY : sampling, degrees_of(a, first),
+                               tmi_number_nearest(s->confidence), &noise, err));
     result->noise_sd = sqrt(noise);
     if (reason || !isfinite(sampling)) {
         result->reason = reason ? reason : no_interval;
@@ -424,7 +433,7 @@ done:
 }
 
 /* All numbers are public. */
-static void read_known(tmi_result *result, reading *a)
+static void read_known(tmi_result *result, tmi_contrast_reading *a)
 {
     const tmi_plan_statistic *s = &a->r->schedule->plan->statistics[result->statistic];
     double estimate = 0;
@@ -436,16 +445,19 @@ static void read_known(tmi_result *result, reading *a)
     result->known = true;
 }
 
-static tamis_status read_contrast(tmi_result *list, reading *a, size_t i, tamis_error *err)
+static tamis_status read_contrast(tmi_result *list, tmi_contrast_reading *a, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = a->r->schedule;
     const size_t groups = (size_t)tmi_statistic_cells(&s->plan->statistics[i]);
     tamis_status status = tmi_contrast_sums_make(&a->sums, a->r, i, err);
     if (status != TAMIS_OK) return status;
     const bool known = tmi_is_known(s, i);
+    const tmi_plan_model *model = s->plan->statistics[i].model;
     if (!known) TMI_TRY(set_together(a, groups, err));
     for (size_t g = 0; g < groups; g++) {
         TMI_TRY(tmi_watch_beat(s->watch, err));
+        if (model && g % model->term_count == 0) TMI_TRY(tmi_read_model(&list[g], a, err));
+        if (model) continue;
         if (known) read_known(&list[g], a);
         else TMI_TRY(read_group(&list[g], a, err));
     }
@@ -463,9 +475,10 @@ tamis_status tmi_read_contrasts(tmi_results *results, const tmi_inference *r, ta
     tmi_result **first = tmi_results_first(results);
     tamis_status status = TAMIS_OK;
     if (!first) return tmi_fail_memory(err);
-    reading a = {.r = r, .first = (const tmi_result *const *)first};
+    tmi_contrast_reading a = {.r = r, .first = (const tmi_result *const *)first};
     for (size_t i = 0; i < plan->asked_count && status == TAMIS_OK; i++)
-        if (plan->statistics[i].contrast) status = read_contrast(first[i], &a, i, err);
+        if (plan->statistics[i].contrast && plan->statistics[i].kind != TMI_CONTRAST_CHANGE)
+            status = read_contrast(first[i], &a, i, err);
     tmi_free(first);
     return status;
 }

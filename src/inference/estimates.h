@@ -36,7 +36,7 @@ tamis_status tmi_inference_read_errors(tmi_inference *inference, tamis_error *er
  * with the reason. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *inference, size_t statistic, tamis_error *err);
 
-/* A lower limit of the number of sampled rows of each group, for `suppress`: the noisy number less TMI_UNITS_LIMIT standard
+/* A lower limit of the number of sampled rows of each group, for rules on quality: the noisy number less TMI_UNITS_LIMIT standard
  * deviations of its noise; NaN: nobody counts those of the whole sample. Errors: SYSTEM. */
 #define TMI_UNITS_LIMIT 2.0
 tamis_status tmi_read_units(double *units, const tmi_inference *inference, size_t statistic, tamis_error *err);

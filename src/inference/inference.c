@@ -52,7 +52,7 @@ tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int
     TMI_TRY(tmi_reconstruct(&r->main, s, weighting, noisy, err));
     if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
     if (source == TMI_MEASURED_ERRORS) TMI_TRY(set_clamping(r, err));
-    if (weighting != TMI_UNWEIGHTED && (s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT))
+    if (weighting != TMI_UNWEIGHTED && (tmi_asks_units(&s->plan->postprocess) || source == TMI_PUBLIC_EFFECT))
         TMI_TRY(tmi_reconstruct(&r->rows, s, TMI_UNWEIGHTED, noisy, err));
 
 done:

@@ -65,6 +65,7 @@ static void withhold(tmi_result *result, tmi_adjustment rule)
     result->note_count = 0;
     result->reason = tmi_adjustment_text(rule);
     result->outside_range = false;
+    result->withheld = true;
 }
 
 /* Of a contrast: those of its smallest group. */
@@ -100,21 +101,24 @@ static tamis_status read_units(double *units, const tmi_inference *r, size_t sta
     return status;
 }
 
-/* The numbers of one statistic. What is public stays. */
-static tamis_status suppress(tmi_result *list, size_t cells, const tmi_inference *r, tamis_error *err)
+/* The numbers of one statistic are withheld, or flagged for their few units. What is public stays. */
+static tamis_status apply_rules(tmi_result *list, size_t cells, const tmi_inference *r, tamis_error *err)
 {
     const tmi_plan_postprocess *p = &r->schedule->plan->postprocess;
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[list->statistic];
     const bool relative = !t->contrast || t->kind == TMI_CONTRAST_QUOTIENT; /* a difference of 0 has no relative error */
-    const tmi_suppression rules = {p->cv_above && relative ? tmi_number_nearest(p->cv_above) : TMI_NULL,
-                                   p->units_below > 0 ? (double)p->units_below : TMI_NULL};
+    const tmi_plan_rule *withheld = &p->rules[TMI_SUPPRESS];
+    const tmi_suppression rules = {withheld->cv_above && relative ? tmi_number_nearest(withheld->cv_above) : TMI_NULL,
+                                   withheld->units_below > 0 ? (double)withheld->units_below : TMI_NULL};
     double *units = tmi_alloc(cells, sizeof *units);
     if (!units) return tmi_fail_memory(err);
-    tamis_status status = p->units_below > 0 && !list->known ? read_units(units, r, list->statistic, err) : TAMIS_OK;
+    tamis_status status = tmi_asks_units(p) && !list->known ? read_units(units, r, list->statistic, err) : TAMIS_OK;
     for (size_t i = 0; i < cells && status == TAMIS_OK; i++) {
         tmi_adjustment rule;
         if (list[i].known || isnan(list[i].estimate)) continue;
         if (tmi_suppress(&rule, rules, list[i].estimate, list[i].se, units[i])) withhold(&list[i], rule);
+        else if (tmi_is_few(units[i], (double)p->rules[TMI_UNRELIABLE].units_below)) list[i].few_units = 'F';
+        else if (tmi_is_few(units[i], (double)p->rules[TMI_CAUTION].units_below)) list[i].few_units = 'E';
     }
     tmi_free(units);
     return status;
@@ -130,11 +134,11 @@ tamis_status tmi_postprocess(tmi_results *r, const tmi_inference *inference, tam
         if (is_not_negative(&plan->statistics[i]) && !list->known) status = cut_negative(list, cells, err);
         list += cells;
     }
-    bool rules = plan->postprocess.cv_above || plan->postprocess.units_below > 0;
+    bool rules = plan->postprocess.rules[TMI_SUPPRESS].cv_above || tmi_asks_units(&plan->postprocess);
     list = r->list;
     for (size_t i = 0; rules && i < plan->asked_count && status == TAMIS_OK; i++) {
         size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
-        status = suppress(list, cells, inference, err);
+        status = apply_rules(list, cells, inference, err);
         list += cells;
     }
     return status;

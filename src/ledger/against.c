@@ -342,6 +342,19 @@ done:
     return status;
 }
 
+/* Whether the account says the rho that was booked beside an epsilon; NULL: none. */
+static tamis_status rho_says(bool *same, const tamis_number *booked, const tmi_value *account, tamis_error *err)
+{
+    const tmi_value *field = tmi_value_field(account, "counted_as_rho", TMI_VALUE_TEXT);
+    tamis_number *said = NULL;
+    *same = !booked && !field;
+    if (!booked || !field) return TAMIS_OK;
+    if (tamis_number_read(&said, tmi_value_string(field), NULL) == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    *same = said && tmi_number_compare(said, booked) == 0;
+    tamis_number_free(said);
+    return TAMIS_OK;
+}
+
 static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *err)
 {
     const tmi_ledger_charge *charge = tmi_book_charge(book, c->number);
@@ -357,8 +370,12 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
         note(c, "ledger.time", "has another time");
     if (strcmp(tmi_value_field_text(plan, "survey"), account->survey) != 0)
         note(c, "plan.survey", "is a charge to another survey");
-    TMI_TRY(tmi_coin_says(&same, &charge->amount, object_of(c, "composition"), err));
+    const bool both = charge->amount.eps && charge->amount.rho; /* what it spends, and what it counts as */
+    const tmi_ledger_coin spent = {charge->amount.eps, charge->amount.delta, both ? NULL : charge->amount.rho};
+    TMI_TRY(tmi_coin_says(&same, &spent, object_of(c, "composition"), err));
     if (!same) note(c, "composition", "is a charge of an amount other than that in the certificate");
+    TMI_TRY(rho_says(&same, both ? charge->amount.rho : NULL, object_of(c, "account"), err));
+    if (!same) note(c, "account.counted_as_rho", "counts as a rho other than that in the certificate");
     if (strcmp(tmi_value_field_text(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") !=
         0)
         note(c, "account.new_account", "belongs to an account that was opened for another reason");

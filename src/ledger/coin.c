@@ -15,15 +15,17 @@ void tmi_coin_clear(tmi_ledger_coin *coin)
     *coin = (tmi_ledger_coin){0};
 }
 
-/* Exactly one of the two, and within their limits. */
+/* Within the limits. */
 static tamis_status check(const tmi_ledger_coin *c, const char *name, tamis_error *err)
 {
-    const tamis_number *loss = c->rho ? c->rho : c->eps;
-    const char *word = c->rho ? "rho" : "epsilon";
+    const tamis_number *loss = c->eps ? c->eps : c->rho;
+    const char *word = c->eps ? "epsilon" : "rho";
     const bool budget = strcmp(name, "budget") == 0;
     if (tmi_number_sign(loss) < 0 || tmi_number_compare_int(loss, TAMIS_MAX_LOSS) > 0)
         return tmi_fail(err, TAMIS_INVALID, "%s: %s must be between 0 and %d", name, word, TAMIS_MAX_LOSS);
     if (budget && tmi_number_sign(loss) == 0) return tmi_fail(err, TAMIS_INVALID, "%s: %s must not be 0", name, word);
+    if (c->eps && c->rho && (tmi_number_sign(c->rho) < 0 || tmi_number_compare_int(c->rho, TAMIS_MAX_LOSS) > 0))
+        return tmi_fail(err, TAMIS_INVALID, "%s: rho must be between 0 and %d", name, TAMIS_MAX_LOSS);
     if (c->delta && (tmi_number_sign(c->delta) < 0 || tmi_number_compare_int(c->delta, 1) > 0))
         return tmi_fail(err, TAMIS_INVALID, "%s: delta must be between 0 and 1", name);
     if (budget && c->delta && tmi_number_compare_int(c->delta, 1) == 0)
@@ -35,11 +37,11 @@ tamis_status tmi_coin_make(tmi_ledger_coin *coin, const tamis_coin *given, const
 {
     tamis_status status = TAMIS_OK;
     *coin = (tmi_ledger_coin){0};
-    if (!given->epsilon == !given->rho || (given->rho && given->delta))
+    const bool both = given->epsilon && given->rho && strcmp(name, "amount") == 0;
+    if ((!given->epsilon == !given->rho && !both) || (given->rho && given->delta))
         return tmi_fail(err, TAMIS_INVALID, "%s: must be epsilon, or epsilon and delta, or rho", name);
-    if (given->rho) {
-        TMI_TRY(tmi_number_copy(&coin->rho, given->rho, err));
-    } else {
+    if (given->rho) TMI_TRY(tmi_number_copy(&coin->rho, given->rho, err));
+    if (given->epsilon) {
         TMI_TRY(tmi_number_copy(&coin->eps, given->epsilon, err));
         if (given->delta) TMI_TRY(tmi_number_copy(&coin->delta, given->delta, err));
         else TMI_TRY(tmi_number_ratio(&coin->delta, 0, 1, err));
@@ -86,9 +88,9 @@ tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_
 {
     tamis_status status = TAMIS_OK;
     tmi_json_open(out, '{');
-    if (coin->rho) TMI_TRY(put_number(out, "rho", coin->rho, err));
-    else TMI_TRY(put_number(out, "epsilon", coin->eps, err));
+    if (coin->eps) TMI_TRY(put_number(out, "epsilon", coin->eps, err));
     if (coin->delta && tmi_number_sign(coin->delta) > 0) TMI_TRY(put_number(out, "delta", coin->delta, err));
+    if (coin->rho) TMI_TRY(put_number(out, "rho", coin->rho, err));
     tmi_json_close(out, '}');
 done:
     return status;
@@ -113,8 +115,8 @@ tamis_status tmi_coin_reads_back(const tmi_ledger_coin *coin, const char *name, 
 
 bool tmi_coin_equal(const tmi_ledger_coin *x, const tmi_ledger_coin *y)
 {
-    if (!x->rho != !y->rho) return false;
-    if (x->rho) return tmi_number_compare(x->rho, y->rho) == 0;
+    if (tmi_coin_in_rho(x) != tmi_coin_in_rho(y)) return false;
+    if (tmi_coin_in_rho(x)) return tmi_number_compare(x->rho, y->rho) == 0;
     return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0;
 }
 
@@ -154,8 +156,13 @@ static void number_words(tmi_text *text, const tamis_number *number, bool up)
 
 static void coin_words(tmi_text *text, const tmi_ledger_coin *coin, const char *names[3], bool up)
 {
-    tmi_text_put(text, coin->rho ? names[2] : names[0]);
-    number_words(text, coin->rho ? coin->rho : coin->eps, up);
+    tmi_text_put(text, coin->eps ? names[0] : names[2]);
+    number_words(text, coin->eps ? coin->eps : coin->rho, up);
+    if (coin->eps && coin->rho) {
+        char rho[TAMIS_DECIMAL];
+        if (tmi_number_decimal(rho, NULL, coin->rho, up, NULL) != TAMIS_OK) text->failed = true;
+        else tmi_text_format(text, ", counted as rho %s", rho);
+    }
     if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
     tmi_text_put(text, names[1]);
     number_words(text, coin->delta, up);
@@ -200,8 +207,8 @@ void tmi_say_end(tamis_spending *s, const char *name, double end, bool up)
 tamis_status tmi_coin_spending(tamis_spending *s, const tmi_ledger_coin *coin, bool up, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *s = (tamis_spending){.in_rho = coin->rho != NULL};
-    if (coin->rho) {
+    *s = (tamis_spending){.in_rho = tmi_coin_in_rho(coin)};
+    if (s->in_rho) {
         s->rho = tmi_number_bound(coin->rho);
         return tmi_say_exactly(s, "rho", coin->rho, false, up, err);
     }

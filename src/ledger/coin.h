@@ -7,21 +7,27 @@
 
 #include "base/value/json.h"
 
-/* Epsilon and delta, which is 0 for a pure one; or rho, and then the others are NULL. Owned. */
+/* Epsilon and delta, which is 0 for a pure one; or rho, and then the others are NULL. An amount without a delta may have a
+ * rho beside its epsilon: what it counts as where rhos are added up. Owned. */
 typedef struct tmi_ledger_coin {
     tamis_number *eps, *delta, *rho;
 } tmi_ledger_coin;
 
+/* Whether it is a rho and nothing else. */
+static inline bool tmi_coin_in_rho(const tmi_ledger_coin *coin) { return coin->rho && !coin->eps; }
+
 /* Copies what a caller gave. `name`, "amount" or "budget", opens the messages; a budget must not be 0. */
 tamis_status tmi_coin_make(tmi_ledger_coin *coin, const tamis_coin *given, const char *name, tamis_error *err);
 
-/* {"epsilon": "1"}, {"epsilon": "1", "delta": "1/1000000"} or {"rho": "1/2"}: numbers in lowest terms. `value` may be NULL. */
+/* {"epsilon": "1"}, {"epsilon": "1", "delta": "1/1000000"}, {"rho": "1/2"} or, of an amount, {"epsilon": "1", "rho": "1/4"}:
+ * numbers in lowest terms. `value` may be NULL. */
 tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_value *value, const char *name, tamis_error *err);
 tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_error *err);
 
 /* INVALID if it would be written with more digits than are read: sums of many fractions may be. */
 tamis_status tmi_coin_reads_back(const tmi_ledger_coin *coin, const char *name, tamis_error *err);
 
+/* A rho beside an epsilon is not compared: it is how the epsilon was booked. */
 bool tmi_coin_equal(const tmi_ledger_coin *x, const tmi_ledger_coin *y);
 tamis_status tmi_coin_copy(tmi_ledger_coin *copy, const tmi_ledger_coin *coin, tamis_error *err); /* empty on failure */
 
@@ -35,8 +41,8 @@ void tmi_coin_words(tmi_text *text, const tmi_ledger_coin *coin, bool up);
 /* `up`: how its words are rounded. SYSTEM (memory). */
 tamis_status tmi_coin_spending(tamis_spending *spending, const tmi_ledger_coin *coin, bool up, tamis_error *err);
 
-/* Words of a spending: an exact amount, or an end of an enclosure, after what is there already. An amount of 0 is left out if it
- * is `optional`. SYSTEM (memory). */
+/* Words of a spending: an exact amount, or an end of an enclosure, after what is there already. An amount of 0 is left out
+ * if it is `optional`. SYSTEM (memory). */
 tamis_status tmi_say_exactly(tamis_spending *spending, const char *name, const tamis_number *amount, bool optional, bool up,
                              tamis_error *err);
 void tmi_say_end(tamis_spending *spending, const char *name, double end, bool up);

@@ -224,6 +224,7 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
         head.number++;
     }
     if (r->wave.name || charge->leftover || new_parts(w, r)) TMI_TRY(tmi_store_need_format(ledger->file, 2, err));
+    if (r->amount.eps && r->amount.rho) TMI_TRY(tmi_store_need_format(ledger->file, 4, err));
     TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, r->wave.name, charge->release, &r->amount, charge->measures,
                              new_parts(w, r), charge->leftover != NULL, err));
     TMI_TRY(append(ledger, &head, hash, entry, err));
@@ -296,6 +297,7 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
         TMI_TRY(tmi_fail(err, TAMIS_INVALID,
                          "budget: must be what all releases of %.200s may spend together: it has no account yet",
                          charge->survey));
+    TMI_TRY(tmi_request_settle(&r, a, err));
     const tmi_ledger_wave *w = a ? tmi_account_wave(a, r.wave.name) : NULL;
     if (a && !w && !r.wave.name)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED,

@@ -3,11 +3,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "composition/concentrated.h"
+#include "num/number.h"
 
 void tmi_request_clear(tmi_ledger_request *r)
 {
     tmi_coin_clear(&r->amount);
     tmi_coin_clear(&r->budget);
+    tamis_number_free(r->as_rho);
     tmi_value_free(r->frozen);
     tmi_value_free(r->kept);
     tmi_value_free(r->parts);
@@ -67,6 +70,28 @@ static tamis_status copy_facts(tmi_ledger_request *r, const tmi_charge_facts *fa
     return status == TAMIS_OK ? tmi_wave_copy(&r->wave, facts->wave, err) : status;
 }
 
+/* Every epsilon has the rho of any mechanism with it; the caller may know of a smaller one. It moves from the amount to
+ * `as_rho`. */
+static tamis_status take_rho(tmi_ledger_request *r, tamis_error *err)
+{
+    tmi_ledger_coin *c = &r->amount;
+    tamis_number *known = c->rho;
+    if (!c->eps || tmi_number_sign(c->delta) > 0) return TAMIS_OK;
+    c->rho = NULL;
+    const tamis_status status = tmi_rho_of_pure_up(&r->as_rho, c->eps, err);
+    const bool smaller = status == TAMIS_OK && known && tmi_number_compare(known, r->as_rho) < 0;
+    tamis_number_free(smaller ? r->as_rho : known);
+    if (smaller) r->as_rho = known;
+    return status;
+}
+
+tamis_status tmi_request_settle(tmi_ledger_request *r, const tmi_ledger_account *a, tamis_error *err)
+{
+    const tmi_ledger_coin *cap = a ? &a->budget : &r->budget;
+    if (!r->as_rho || (!cap->rho && !(a && tmi_losses_concentrated(&a->losses)))) return TAMIS_OK;
+    return tmi_number_copy(&r->amount.rho, r->as_rho, err);
+}
+
 tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, const tmi_charge_facts *facts, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -79,6 +104,7 @@ tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge,
     if (charge->leftover && *charge->leftover && *charge->leftover != '/')
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "leftover: must be an absolute path, or an empty text"));
     TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
+    TMI_TRY(take_rho(r, err));
     r->has_budget = charge->budget.epsilon || charge->budget.delta || charge->budget.rho;
     if (r->has_budget) TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
     TMI_TRY(tmi_coin_reads_back(&r->amount, "amount", err));

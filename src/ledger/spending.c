@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "composition/profile.h"
 #include "ledger/ledger.h"
+#include "num/number.h"
 
 /* INVALID if there is no such account. */
 static tamis_status find(const tmi_ledger_account **a, const tamis_ledger *ledger, size_t account, tamis_error *err)
@@ -85,6 +86,7 @@ tamis_status tmi_ledger_standing(tmi_standing *s, const tamis_ledger *ledger, co
         const tmi_ledger_charge *c = &ledger->book.charges[i];
         if (&ledger->book.accounts[c->account] != a) continue;
         if (c->number < entry) TMI_TRY(tmi_count_charge(&s->before, a, c, INT64_MAX, err));
+        if (c->number == entry && c->amount.eps && c->amount.rho) TMI_TRY(tmi_number_copy(&s->as_rho, c->amount.rho, err));
     }
     TMI_TRY(name_groups(&s->before, &a->losses, err));
     TMI_TRY(tmi_losses_copy(&s->after, &a->losses, err));

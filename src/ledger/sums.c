@@ -2,7 +2,8 @@
  *
  * Pure epsilons, epsilons with deltas, and rhos each have a filter that is the plain sum: stop when it would exceed the
  * budget. The two kinds meet only in an account of (E, D). Let e and d be what was added up when the first rho comes, and
- * R the sum of the rhos after that, an epsilon then being a rho of epsilon^2/2. The rule is
+ * R the sum of the rhos after that, an epsilon then counting as the rho that was booked with it, or as epsilon^2/2 in
+ * entries that have none. The rule is
  *
  *     delta of R at E - e  <=  D - d.
  *
@@ -59,7 +60,7 @@ bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y)
            tmi_number_compare(x->rho, y->rho) == 0;
 }
 
-/* Of an amount without a delta: itself, or eps^2/2. */
+/* Of an amount without a delta: its own, or eps^2/2 of an epsilon that was booked without one. */
 static tamis_status rho_of(tamis_number **rho, const tmi_ledger_coin *amount, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -85,10 +86,10 @@ static tamis_status refuse(const tmi_sums *sums, const tmi_ledger_coin *budget, 
         return tmi_fail(err, TAMIS_REFUSED,
                         "the account has been in rho since its first release with rho, and a delta can no longer be added to it: "
                         "ask for rho, or for an epsilon without a delta");
-    if (budget->eps && tmi_number_sign(budget->delta) == 0 && (amount->rho || has_delta))
+    if (budget->eps && tmi_number_sign(budget->delta) == 0 && (tmi_coin_in_rho(amount) || has_delta))
         return tmi_fail(err, TAMIS_REFUSED,
                         "the account is in pure epsilon, and a release with %s has none: ask for an epsilon without a delta",
-                        amount->rho ? "rho" : "a delta");
+                        has_delta ? "a delta" : "rho");
     return TAMIS_OK;
 }
 
@@ -97,7 +98,7 @@ tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_ledger
 {
     tamis_status status = TAMIS_OK;
     tamis_number *rho = NULL;
-    *more = (tmi_sums){.concentrated = sums->concentrated || amount->rho};
+    *more = (tmi_sums){.concentrated = sums->concentrated || tmi_coin_in_rho(amount)};
     TMI_TRY(refuse(sums, budget, amount, err));
     if (more->concentrated) {
         TMI_TRY(rho_of(&rho, amount, err));

@@ -50,6 +50,7 @@ typedef struct tmi_standing {
     tmi_wave *waves; /* in the order of their opening */
     size_t wave_count;
     tmi_losses before, after; /* a certain entry, and as it is now; the same groups in both */
+    tamis_number *as_rho;     /* what that entry has booked beside its epsilon; NULL: nothing */
 } tmi_standing;
 
 /* INVALID if the survey has no account; empty on failure. */

@@ -4,7 +4,9 @@
 #include <tamis/experimental/rng.h>
 
 #include "base/memory.h"
+#include "composition/concentrated.h"
 #include "measure/schedule.h"
+#include "mech/quantile/quantile.h"
 #include "num/exact.h"
 
 /* The delta that rho is converted to epsilon with, where the plan gives none. */
@@ -198,6 +200,68 @@ static tamis_status set_loss(tmi_schedule *s, tamis_error *err)
 
 done:
     tamis_profile_free(profile);
+    return status;
+}
+
+/* ---- the same as rho ---- */
+
+static bool same_law(const tmi_noise_law *x, const tmi_noise_law *y)
+{
+    return x->l1 == y->l1 && tmi_number_compare(x->l2_squared, y->l2_squared) == 0 && tmi_number_compare(x->scale, y->scale) == 0;
+}
+
+static tamis_status rho_of_measurement(tamis_number **rho, const tmi_measurement *m, tmi_watch *watch, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *rho = NULL;
+    for (size_t h = 0; h < m->strata; h++) {
+        const tmi_noise_law *law = &m->laws[h];
+        tamis_number *own;
+        if (h > 0 && same_law(law, &m->laws[h - 1])) continue;
+        TMI_TRY(tmi_watch_beat(watch, err));
+        TMI_TRY(tmi_rho_of_discrete_laplace_up(&own, law->scale, law->l1, law->l2_squared, err));
+        const bool larger = !*rho || tmi_number_compare(own, *rho) > 0;
+        tamis_number_free(larger ? *rho : own);
+        if (larger) *rho = own;
+    }
+
+done:
+    if (status != TAMIS_OK) {
+        tamis_number_free(*rho);
+        *rho = NULL;
+    }
+    return status;
+}
+
+/* In several groups a unit's ranges, or epsilons, add up to at most the part: both rhos are convex and 0 at 0, so one group
+ * that has all of it is the worst. */
+static tamis_status rho_of_task(tamis_number **rho, const tmi_quantile_task *c, const tamis_plan *plan, tamis_error *err)
+{
+    const int64_t selections = tmi_quantile_selections(c->method, plan->statistics[c->statistic].at_count);
+    return selections > 0 ? tmi_rho_of_selections_up(rho, c->part, selections, err) : tmi_rho_of_pure_up(rho, c->part, err);
+}
+
+tamis_status tmi_schedule_rho(tamis_number **rho, const tmi_schedule *s, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term sum = tmi_int(&e, 0);
+    tamis_number *own = NULL, *whole = NULL;
+    tamis_status status = TAMIS_OK;
+    *rho = NULL;
+    for (size_t j = 0; j < s->measurement_count + s->quantile_task_count; j++) {
+        tamis_number_free(own);
+        own = NULL;
+        if (j < s->measurement_count) TMI_TRY(rho_of_measurement(&own, &s->measurements[j], s->watch, err));
+        else TMI_TRY(rho_of_task(&own, &s->quantile_tasks[j - s->measurement_count], s->plan, err));
+        sum = tmi_add(&e, sum, own);
+    }
+    TMI_TRY(tmi_rho_of_pure_up(&whole, s->spent, err));
+    TMI_TRY(tmi_exact_copy(rho, &e, tmi_smaller(sum, whole)));
+
+done:
+    tmi_exact_clear(&e);
+    tamis_number_free(own);
+    tamis_number_free(whole);
     return status;
 }
 

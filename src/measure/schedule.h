@@ -1,14 +1,15 @@
 /* The schedule of a plan, what it measures: the list of noisy tables, their budgets, and how precisely everything that the
  * statistics read is known from all of them together. schedule/schedule.h makes it.
  *
- * The plan's statistics are a workload (workload.h). A search chooses from public knowledge which tables are measured, with which
- * parts of the budget (schedule/choose.c). The parts are exact and add up to the plan's epsilon or rho, and by composition
- * that is the guarantee: nothing else depends on how the tables were chosen. Quantiles that a mechanism chooses have parts of
- * their own (quantile_tasks.h). A certificate lists them, and the schedule of a certificate is made from its list. A
- * statistic that is known without looking at the data needs no table. */
+ * The plan's statistics are a workload (workload.h). A search chooses from public knowledge which tables are measured, with
+ * which parts of the budget (schedule/choose.c). The parts are exact and add up to the plan's epsilon or rho, and by
+ * composition that is the guarantee: nothing else depends on how the tables were chosen. Quantiles that a mechanism chooses
+ * have parts of their own (quantile_tasks.h). A certificate lists them, and the schedule of a certificate is made from its
+ * list. A statistic that is known without looking at the data needs no table. */
 #ifndef TMI_MEASURE_SCHEDULE_H
 #define TMI_MEASURE_SCHEDULE_H
 
+#include "measure/earlier.h"
 #include "measure/frame/frame_file.h"
 #include "measure/measurement.h"
 #include "measure/quantile_tasks.h"
@@ -50,11 +51,19 @@ typedef struct tmi_schedule {
     double gap;                    /* Gaussian noise: the tables are at most this far from the best, in the sum of share * log
                                       variance; NaN: not known */
 
+    /* lent: what the changes of the plan are measured from; NULL: nobody has read it. Nothing else depends on it. */
+    const tmi_earlier_list *earlier;
+
     tmi_watch *watch; /* asked by whatever takes long with this schedule; NULL: nobody watches */
 } tmi_schedule;
 
 /* Scales of all measurements, and `spent`, `epsilon`, `delta`; the parts are checked (budget.c). */
 tamis_status tmi_budget_settle(tmi_schedule *schedule, tamis_error *err);
+
+/* The rho of a schedule whose parts are epsilons, rounded up: every table by its own sensitivities and noise, every chosen
+ * quantile by its own mechanism (composition/concentrated.h), added up; a record stays in its stratum, so a table counts by
+ * its worst stratum. Never above what the sum of the epsilons has by itself. Errors: UNABLE, SYSTEM; *rho is then NULL. */
+tamis_status tmi_schedule_rho(tamis_number **rho, const tmi_schedule *schedule, tamis_error *err);
 
 /* The largest rho, but for rounding, whose conversion meets the plan's epsilon and delta. */
 tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tamis_error *err);

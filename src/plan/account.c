@@ -64,9 +64,11 @@ void tmi_read_budget(tmi_reader *reader, const tmi_value *value, void *target)
         {.name = "epsilon", .read = tmi_read_epsilon},
         {.name = "delta", .read = tmi_read_delta},
         {.name = "rho", .read = tmi_read_rho},
+        {.name = "outsider", .not_offered = TMI_NO_OUTSIDER_TARGET},
+        {.name = "insider", .not_offered = TMI_NO_OUTSIDER_TARGET},
     };
     tamis_plan *plan = target;
-    tmi_read_map(reader, value, keys, 3, "{epsilon: 4}", &plan->budget);
+    tmi_read_map(reader, value, keys, 5, "{epsilon: 4}", &plan->budget);
     tmi_check_loss(reader, value);
 }
 
@@ -105,32 +107,47 @@ static void read_consistent(tmi_reader *reader, const tmi_value *value, void *ta
 
 static void read_cv_above(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    read_positive(reader, value, &((tmi_plan_postprocess *)target)->cv_above, "a cv", "0.3");
+    read_positive(reader, value, &((tmi_plan_rule *)target)->cv_above, "a cv", "0.3");
 }
 
 static void read_units_below(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    tmi_read_whole(reader, value, &((tmi_plan_postprocess *)target)->units_below, 1, TMI_MAX_POPULATION, "10");
+    tmi_read_whole(reader, value, &((tmi_plan_rule *)target)->units_below, 1, TMI_MAX_POPULATION, "10");
 }
 
-static void read_suppress(tmi_reader *reader, const tmi_value *value, void *target)
+static void read_rule(tmi_reader *reader, const tmi_value *value, tmi_plan_rule *rule)
 {
     static const tmi_plan_key keys[] = {
         {.name = "cv_above", .read = read_cv_above},
         {.name = "units_below", .read = read_units_below},
     };
     size_t before = reader->count;
-    tmi_read_map(reader, value, keys, 2, "{cv_above: 0.3}", target);
+    tmi_read_map(reader, value, keys, 2, "{cv_above: 0.3}", rule);
     if (reader->count == before && value->count == 0)
         tmi_complain(reader, value, "expected a rule, e.g. {cv_above: 0.3} or {units_below: 10}");
+}
+
+static void read_suppress(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_rule(reader, value, &((tmi_plan_postprocess *)target)->rules[TMI_SUPPRESS]);
+}
+
+static void read_caution(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_rule(reader, value, &((tmi_plan_postprocess *)target)->rules[TMI_CAUTION]);
+}
+
+static void read_unreliable(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_rule(reader, value, &((tmi_plan_postprocess *)target)->rules[TMI_UNRELIABLE]);
 }
 
 void tmi_read_postprocess(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
-        {.name = "nonnegative", .read = read_nonnegative},
-        {.name = "consistent", .read = read_consistent},
+        {.name = "nonnegative", .read = read_nonnegative}, {.name = "consistent", .read = read_consistent},
+        {.name = "caution", .read = read_caution},         {.name = "unreliable", .read = read_unreliable},
         {.name = "suppress", .read = read_suppress},
     };
-    tmi_read_map(reader, value, keys, 3, "{nonnegative: yes}", &((tamis_plan *)target)->postprocess);
+    tmi_read_map(reader, value, keys, 5, "{nonnegative: yes}", &((tamis_plan *)target)->postprocess);
 }

@@ -82,6 +82,10 @@ static void check_statistics(tmi_reader *reader, const tmi_value *root, const ta
             tmi_complain(reader, item,
                          "expected a plan without calibrate: how calibrated numbers vary together is not known, so that a "
                          "contrast of them has no interval");
+        if ((s->model || s->kind == TMI_CORRELATION) && tmi_value_get(root, "calibrate"))
+            tmi_complain(reader, item,
+                         "expected a plan without calibrate: how calibrated numbers vary together is not known, so that a "
+                         "correlation or regression of them has no interval");
         if (tmi_by_size(s) && (design->population == 0 || design->kind->clusters || design->nonresponse || s->where ||
                                s->by_count > 0 || tmi_counts_rows(plan)))
             tmi_complain(reader, tmi_value_get(item, "method"),

@@ -61,6 +61,7 @@ tamis_status tamis_plan_columns_json(char **json, const tamis_plan *plan, tamis_
         add_column(&u, s->second);
         add_column(&u, s->where);
         for (size_t k = 0; k < s->by_count; k++) add_column(&u, s->by[k]);
+        for (size_t k = 0; s->model && k < s->model->on_count; k++) add_column(&u, s->model->on[k]);
     }
     for (size_t i = 0; i < plan->control_count; i++) {
         add_column(&u, plan->controls[i].column);

@@ -104,7 +104,15 @@ static void clear_statistic(const tmi_plan_statistic *statistic)
     tmi_plan_contrast *contrast = statistic->contrast;
     for (size_t i = 0; contrast && i < contrast->term_count; i++) tamis_number_free(contrast->terms[i].weight);
     if (contrast) tmi_free(contrast->terms);
+    if (contrast) tmi_free(contrast->since);
     tmi_free(contrast);
+    tmi_plan_model *model = statistic->model;
+    if (!model) return;
+    tmi_free(model->interactions);
+    tmi_free(model->terms);
+    tamis_number_free(model->vif);
+    tamis_number_free(model->r2);
+    tmi_free(model);
 }
 
 const tamis_plan *tmi_plan_hold(const tamis_plan *plan)
@@ -137,6 +145,6 @@ void tamis_plan_free(tamis_plan *plan)
     clear_loss(&plan->budget);
     for (size_t i = 0; i < plan->control_count; i++) free_numbers(plan->controls[i].totals, plan->controls[i].total_count);
     tmi_free(plan->controls);
-    tamis_number_free(plan->postprocess.cv_above);
+    for (size_t i = 0; i < TMI_RULES; i++) tamis_number_free(plan->postprocess.rules[i].cv_above);
     tmi_free(plan);
 }

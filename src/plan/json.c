@@ -152,6 +152,10 @@ static void put_contrast(tmi_json_out *out, const tmi_plan_statistic *s)
     const tmi_plan_contrast *c = s->contrast;
     tmi_json_add_open(out, tmi_statistic_kind_name(s->kind), '{');
     put_compared(out, &c->compared[0]);
+    if (c->since) {
+        tmi_json_close(out, '}');
+        return;
+    }
     if (!c->across) {
         tmi_json_add_open(out, "minus", '{');
         put_compared(out, &c->compared[1]);
@@ -169,6 +173,29 @@ static void put_contrast(tmi_json_out *out, const tmi_plan_statistic *s)
         tmi_put_between(out, c);
     }
     tmi_json_close(out, '}');
+}
+
+static void put_regression(tmi_json_out *out, const tmi_plan_statistic *s)
+{
+    const tmi_plan_model *m = s->model;
+    tmi_json_add_open(out, tmi_statistic_kind_name(s->kind), '{');
+    tmi_put_about(out, "of", s->column);
+    tmi_put_by(out, "on", m->on, m->on_count);
+    tmi_put_text_field(out, "family", tmi_model_family_name(m->family));
+    if (m->interaction_count > 0) tmi_json_add_open(out, "interactions", '[');
+    for (size_t i = 0; i < m->interaction_count; i++) {
+        tmi_json_open(out, '[');
+        for (size_t k = 0; k < 2; k++) tmi_json_put_string(out, m->on[m->interactions[i][k]]->name);
+        tmi_json_close(out, ']');
+    }
+    if (m->interaction_count > 0) tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+    bool own = false;
+    for (size_t k = 0; k < m->on_count; k++) own = own || m->baseline[k] > 0;
+    if (own) tmi_json_add_open(out, "baseline", '{');
+    for (size_t k = 0; k < m->on_count; k++)
+        if (m->baseline[k] > 0) tmi_json_add_string(out, m->on[k]->name, m->on[k]->values[m->baseline[k]]);
+    if (own) tmi_json_close(out, '}');
 }
 
 void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
@@ -194,7 +221,14 @@ void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
         break;
     case TMI_CONTRAST_DIFFERENCE:
     case TMI_CONTRAST_QUOTIENT:
-    case TMI_CONTRAST_WEIGHTED: put_contrast(out, s); break;
+    case TMI_CONTRAST_WEIGHTED:
+    case TMI_CONTRAST_CHANGE: put_contrast(out, s); break;
+    case TMI_CORRELATION: {
+        const tmi_plan_column *const both[] = {s->column, s->second};
+        tmi_put_by(out, kind, both, 2);
+        break;
+    }
+    case TMI_REGRESSION: put_regression(out, s); break;
     default: tmi_put_about(out, kind, s->column); break;
     }
     tmi_put_by(out, "by", s->by, by);
@@ -227,6 +261,14 @@ static void put_statistic(tmi_json_out *out, const tamis_plan *plan, const tmi_p
     if (tmi_is_of_distribution(s->kind)) put_cuts(out, &plan->curves[s->curve]);
     tmi_put_exact_field(out, "confidence", s->confidence);
     if (s->shrink) tmi_json_add_string(out, "shrink", "yes");
+    if (s->contrast) tmi_put_text_field(out, "since", tmi_last_name(s->contrast->since));
+    if (s->contrast && s->contrast->independent) tmi_put_text_field(out, "samples", "independent");
+    if (s->model && (s->model->vif || s->model->r2)) {
+        tmi_json_add_open(out, "typical", '{');
+        tmi_put_exact_field(out, "vif", s->model->vif);
+        tmi_put_exact_field(out, "r2", s->model->r2);
+        tmi_json_close(out, '}');
+    }
     tmi_put_text_field(out, "label", s->label);
     tmi_json_close(out, '}');
 }
@@ -268,10 +310,14 @@ static void put_postprocess(tmi_json_out *out, const tmi_plan_postprocess *p)
     tmi_json_add_open(out, "postprocess", '{');
     tmi_put_yes_field(out, "nonnegative", p->nonnegative);
     tmi_put_yes_field(out, "consistent", p->consistent);
-    if (p->cv_above || p->units_below > 0) {
-        tmi_json_add_open(out, "suppress", '{');
-        tmi_put_exact_field(out, "cv_above", p->cv_above);
-        tmi_put_whole_field(out, "units_below", p->units_below);
+    for (size_t i = 0; i < TMI_RULES; i++) {
+        static const char *const names[] = {
+            [TMI_SUPPRESS] = "suppress", [TMI_CAUTION] = "caution", [TMI_UNRELIABLE] = "unreliable"};
+        const tmi_plan_rule *rule = &p->rules[i];
+        if (!rule->cv_above && rule->units_below == 0) continue;
+        tmi_json_add_open(out, names[i], '{');
+        tmi_put_exact_field(out, "cv_above", rule->cv_above);
+        tmi_put_whole_field(out, "units_below", rule->units_below);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, '}');

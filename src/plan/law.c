@@ -37,12 +37,27 @@ static void put_probabilities(tmi_json_out *out, const tmi_frame_stratum *f)
     tmi_json_close(out, ']');
 }
 
+/* The form of the law of a plan's strata. Clusters of which all units may be drawn are whole ones, of as many units as are
+ * drawn in the others. */
+static const tmi_design_form *form_of(const tmi_plan_design *d)
+{
+    return d->second_smallest > d->second_take ? &tmi_two_stage_form : d->kind->law;
+}
+
+static void put_sizes(tmi_json_out *out, const char *key, int64_t population, int64_t sample)
+{
+    tmi_json_add_open(out, key, '{');
+    tmi_json_add_integer(out, "population", population);
+    tmi_json_add_integer(out, "sample", sample);
+    tmi_json_close(out, '}');
+}
+
 /* The fields of the law's form, as the plan and its frame have them. All clusters are as large as the largest, or as what is
- * drawn in one. */
+ * drawn in one; of stages as small as the smallest. */
 static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
                         const tmi_frame_stratum *f)
 {
-    for (const char *const *key = d->kind->law->keys; *key; key++) {
+    for (const char *const *key = form_of(d)->keys; *key; key++) {
         const bool cluster_size = strcmp(*key, "smallest") == 0 || strcmp(*key, "largest") == 0;
         if (strcmp(*key, "population") == 0) tmi_json_add_integer(out, *key, population);
         else if (strcmp(*key, "sample") == 0) tmi_json_add_integer(out, *key, s->sample);
@@ -50,6 +65,8 @@ static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_p
         else if (strcmp(*key, "order") == 0) tmi_json_add_string(out, *key, d->random_order ? "random" : "public");
         else if (cluster_size) tmi_json_add_integer(out, *key, d->kind->staged ? d->second_take : d->largest);
         else if (strcmp(*key, "probabilities") == 0) put_probabilities(out, f);
+        else if (strcmp(*key, "first") == 0) put_sizes(out, *key, population, s->sample);
+        else if (strcmp(*key, "second") == 0) put_sizes(out, *key, d->second_smallest, d->second_take);
     }
 }
 
@@ -72,12 +89,12 @@ static void put_law(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_f
     tmi_json_open(out, '{');
     if (d->by) {
         tmi_json_add_open(out, tmi_strata_form.name, '{');
-        tmi_json_add_string(out, "within", d->kind->law->name);
+        tmi_json_add_string(out, "within", form_of(d)->name);
         tmi_json_add_open(out, "strata", '[');
     }
     for (size_t h = 0; list && h < d->stratum_count; h++) {
         if (d->by) tmi_json_open(out, '{');
-        else tmi_json_add_open(out, d->kind->law->name, '{');
+        else tmi_json_add_open(out, form_of(d)->name, '{');
         put_stratum(out, d, list[h], law_population(list[h]), frame ? &frame->strata[list[h] - d->strata] : NULL);
         tmi_json_close(out, '}');
     }
@@ -115,7 +132,7 @@ tamis_status tmi_plan_stratum_law(tamis_design **design, const tmi_plan_design *
     tmi_json_tree tree;
     tmi_json_tree_begin(&tree, NULL);
     tmi_json_open(&tree.out, '{');
-    tmi_json_add_open(&tree.out, d->kind->law->name, '{');
+    tmi_json_add_open(&tree.out, form_of(d)->name, '{');
     put_stratum(&tree.out, d, s, population, NULL);
     tmi_json_close(&tree.out, '}');
     tmi_json_close(&tree.out, '}');

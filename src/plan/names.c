@@ -18,11 +18,20 @@ const char *tmi_statistic_kind_name(tmi_statistic_kind kind)
         [TMI_CONTRAST_DIFFERENCE] = "difference",
         [TMI_CONTRAST_QUOTIENT] = "quotient",
         [TMI_CONTRAST_WEIGHTED] = "contrast",
+        [TMI_CONTRAST_CHANGE] = "change",
+        [TMI_CORRELATION] = "correlation",
+        [TMI_REGRESSION] = "regression",
         [TMI_POVERTY] = "poverty",
         [TMI_GINI] = "gini",
         [TMI_S80S20] = "s80s20",
     };
     return names[kind];
+}
+
+const char *tmi_model_family_name(tmi_model_family family)
+{
+    static const char *const names[] = {[TMI_LINEAR] = "linear", [TMI_LOGISTIC] = "logistic", [TMI_POISSON] = "poisson"};
+    return names[family];
 }
 
 const char *tmi_variance_name(tmi_variance_method method)

@@ -101,8 +101,13 @@ static bool is_loss(const tmi_plan_loss *loss) { return loss->rho ? !loss->epsil
 static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic *s)
 {
     const tmi_statistic_kind kind = s->contrast ? s->contrast->compared[0].kind : s->kind;
-    if (s->by_count > TMI_MAX_BY || (kind == TMI_RATIO) != (s->second != NULL)) return false;
-    if (tmi_is_contrast(s->kind) != (s->contrast != NULL) || (s->contrast && s->contrast->term_count < 2)) return false;
+    if (s->by_count > TMI_MAX_BY || (kind == TMI_RATIO || kind == TMI_CORRELATION) != (s->second != NULL)) return false;
+    if ((s->kind == TMI_REGRESSION) != (s->model != NULL)) return false;
+    for (size_t k = 0; s->model && k < s->model->on_count; k++)
+        if (!is_column(plan, s->model->on[k])) return false;
+    if ((tmi_is_contrast(s->kind) && !s->contrast) || (s->contrast && !tmi_is_contrast(s->kind) && !s->model)) return false;
+    if (s->contrast && s->contrast->term_count < (s->kind == TMI_CONTRAST_CHANGE ? 1 : 2)) return false;
+    if (s->contrast && (s->kind == TMI_CONTRAST_CHANGE) != (s->contrast->since != NULL)) return false;
     for (size_t k = 0; k < s->by_count; k++)
         if (!is_column(plan, s->by[k])) return false;
     return is_column_or_none(plan, s->column) && is_column_or_none(plan, s->second) && is_column_or_none(plan, s->where);
@@ -111,6 +116,7 @@ static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic 
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic)
 {
     int64_t cells = statistic->kind == TMI_QUANTILE ? (int64_t)statistic->at_count : 1;
+    if (statistic->model) cells = (int64_t)statistic->model->term_count;
     for (size_t i = 0; i < statistic->by_count; i++) {
         if (__builtin_mul_overflow(cells, (int64_t)statistic->by[i]->value_count, &cells)) return INT64_MAX;
     }

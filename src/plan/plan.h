@@ -172,6 +172,7 @@ struct tmi_plan_design {
     bool random_order;         /* systematic */
     int64_t smallest, largest; /* cluster: units in one */
     int64_t second_take;       /* two_stage: units drawn in each cluster, at most all of it; 0: column second_sample */
+    int64_t second_smallest;   /* two_stage: units of the smallest cluster of the frame; 0: not said */
     tamis_number
         *deff; /* weights: public, in the place of strata and clusters, of all statistics that have no other; else NULL */
     tamis_number *deff_of[TMI_FAMILIES]; /* of a family of statistics; NULL: that of all */
@@ -217,10 +218,13 @@ typedef enum tmi_statistic_kind {
     TMI_TABLE,     /* weighted counts; the columns of the table are the first of `by` */
     TMI_HISTOGRAM, /* weighted counts; the bins are the last of `by` */
     TMI_VARIANCE,
-    TMI_CONTRAST_DIFFERENCE, /* these three are contrasts: numbers made of other statistics' numbers */
+    TMI_CONTRAST_DIFFERENCE, /* these four are contrasts: numbers made of other statistics' numbers */
     TMI_CONTRAST_QUOTIENT,
     TMI_CONTRAST_WEIGHTED,
-    TMI_QUANTILE, /* from here on: what is read from a distribution function */
+    TMI_CONTRAST_CHANGE, /* of a number since an earlier release */
+    TMI_CORRELATION,     /* of column and second */
+    TMI_REGRESSION,      /* of column on what its model says: several numbers a group, one for each term */
+    TMI_QUANTILE,        /* from here on: what is read from a distribution function */
     TMI_MEDIAN,
     TMI_IQR,         /* the interquartile range; those after it are shares and quotients */
     TMI_SHARE_BELOW, /* of a line */
@@ -233,7 +237,7 @@ static inline bool tmi_is_of_distribution(tmi_statistic_kind kind) { return kind
 
 static inline bool tmi_is_contrast(tmi_statistic_kind kind)
 {
-    return kind >= TMI_CONTRAST_DIFFERENCE && kind <= TMI_CONTRAST_WEIGHTED;
+    return kind >= TMI_CONTRAST_DIFFERENCE && kind <= TMI_CONTRAST_CHANGE;
 }
 
 /* What a contrast compares: groups of a statistic, which is one that was asked for, or one after those. */
@@ -243,6 +247,7 @@ typedef struct tmi_plan_compared {
     size_t statistic;
     size_t across;         /* the place of `across` among its `by` columns; SIZE_MAX: it is not by that column */
     size_t by[TMI_MAX_BY]; /* the places of the `by` columns of the contrast */
+    size_t on[TMI_MAX_BY]; /* of a model: those of its categories */
 } tmi_plan_compared;
 
 /* A number of a contrast: of which of the two statistics, in which value of `across`, with which weight. */
@@ -251,20 +256,54 @@ typedef struct tmi_plan_term {
     tamis_number *weight;
 } tmi_plan_term;
 
-/* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second. */
+/* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second; a change is
+ * one number less that of an earlier release (measure/earlier.h). A coefficient of a model whose predictors are all categories
+ * is, to first order, a contrast of the means of all their combinations, with weights that follow from the noisy numbers: `terms`
+ * are these combinations, the last category running fastest, and have none; `across` is its first category. */
 typedef struct tmi_plan_contrast {
-    const tmi_plan_column *across; /* the category whose values are compared; NULL: two statistics of the same rows are */
+    /* the category whose values are compared; NULL: two statistics of the same rows are, or one with an earlier release */
+    const tmi_plan_column *across;
     tmi_plan_compared compared[2];
     size_t compared_count;
-    tmi_plan_term *terms; /* two or more; all weights differ from 0 */
+    tmi_plan_term *terms; /* two or more, one of a change; all weights differ from 0 */
     size_t term_count;
+    char *since;      /* of a change: the path of the folder of the earlier release, without a slash at its end */
+    bool independent; /* the same: the samples are declared to be independent */
 } tmi_plan_contrast;
+
+typedef enum tmi_model_family { TMI_LINEAR, TMI_LOGISTIC, TMI_POISSON } tmi_model_family;
+
+/* Columns that a model explains its own by: nobody reads the coefficients of more. */
+#define TMI_MAX_PREDICTORS 23
+
+/* Coefficients of one model: its equations are solved in a few milliseconds, and nobody reads more of them. */
+#define TMI_MAX_COEFFICIENTS 100
+
+/* A term of a model, whose coefficient is asked for: 1, a number, a value of a category, or the product of the values of two. */
+typedef struct tmi_model_term {
+    size_t predictor[2]; /* places in `on`; SIZE_MAX: none */
+    size_t code[2];      /* of a category; SIZE_MAX: it is a number */
+} tmi_model_term;
+
+/* What a regression explains its column by. Rows with a missing value of any of its columns are left out. */
+typedef struct tmi_plan_model {
+    tmi_model_family family;
+    const tmi_plan_column *on[TMI_MAX_PREDICTORS]; /* numbers of the file, categories, cuts of numbers; all different */
+    size_t baseline[TMI_MAX_PREDICTORS];           /* of a category: the value that the others are compared with */
+    size_t on_count;
+    size_t (*interactions)[2]; /* pairs of categories in `on`, the earlier one first */
+    size_t interaction_count;
+    tmi_model_term *terms; /* the intercept, then the predictors in their order, then the interactions */
+    size_t term_count;
+    tamis_number *vif, *r2; /* public guesses, for previews alone; NULL: not given */
+} tmi_plan_model;
 
 typedef struct tmi_plan_statistic {
     tmi_statistic_kind kind;
     const tmi_plan_column *column; /* NULL for a count, table, histogram; of a contrast that of its first number */
-    const tmi_plan_column *second; /* of a ratio */
-    tmi_plan_contrast *contrast;   /* NULL: it is none */
+    const tmi_plan_column *second; /* of a ratio or correlation */
+    tmi_plan_contrast *contrast;   /* NULL: it is none; of a model, the means that it is made of */
+    tmi_plan_model *model;         /* of a regression, else NULL */
     const tmi_plan_column *where;  /* an indicator; NULL: all units */
     const tmi_plan_column *by[TMI_MAX_BY];
     size_t by_count;
@@ -350,13 +389,29 @@ typedef struct tmi_plan_control {
     size_t total_count;
 } tmi_plan_control;
 
-/* What is done to the noisy numbers. It costs nothing. */
+/* A rule on the quality of a number: it holds of a larger cv (NULL: whatever the cv) and of a group whose noisy number of sampled
+ * units may be smaller (0: whatever their number). */
+typedef struct tmi_plan_rule {
+    tamis_number *cv_above;
+    int64_t units_below;
+} tmi_plan_rule;
+
+/* What becomes of a number of which a rule holds: it is withheld, or has one of the two quality flags. */
+enum { TMI_SUPPRESS, TMI_CAUTION, TMI_UNRELIABLE, TMI_RULES };
+
+/* What is done to the noisy numbers. It costs nothing, but for the counts of units that a rule may need. */
 typedef struct tmi_plan_postprocess {
-    bool nonnegative;       /* counts and totals of numbers that are not negative are not negative */
-    bool consistent;        /* margins of counts and totals add up */
-    tamis_number *cv_above; /* results with a larger cv are left out; NULL: none */
-    int64_t units_below;    /* groups with a noisy number of sampled units below this are left out; 0: none */
+    bool nonnegative; /* counts and totals of numbers that are not negative are not negative */
+    bool consistent;  /* margins of counts and totals add up */
+    tmi_plan_rule rules[TMI_RULES];
 } tmi_plan_postprocess;
+
+/* Whether a rule asks how many units a group has. */
+static inline bool tmi_asks_units(const tmi_plan_postprocess *p)
+{
+    return p->rules[TMI_SUPPRESS].units_below > 0 || p->rules[TMI_CAUTION].units_below > 0 ||
+           p->rules[TMI_UNRELIABLE].units_below > 0;
+}
 
 /* name NULL: the plan names no wave. */
 typedef struct tmi_plan_wave {
@@ -456,9 +511,23 @@ static inline size_t tmi_term_statistic(const tmi_plan_contrast *contrast, size_
 }
 size_t tmi_term_cell(const tamis_plan *plan, const tmi_plan_statistic *contrast, size_t term, size_t group);
 
-/* Cells of a statistic: the product of the numbers of values of its `by` columns, and of the `at` of a quantile, which runs
- * fastest. */
+/* Cells of a statistic: the product of the numbers of values of its `by` columns, and of the `at` of a quantile or the terms of a
+ * regression, which run fastest. */
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);
+
+/* "(intercept)", "age", "sex=f", "sex=f:region=north"; the caller frees it with tmi_free. NULL without memory. */
+char *tmi_model_term_name(const tmi_plan_model *model, size_t term);
+
+/* What a term is in a row whose categories have these codes, where `numbers` are its numbers; both by place in `on`, and only
+ * those that are a category, or a number, are looked at. */
+double tmi_model_term_value(const tmi_plan_model *model, size_t term, const size_t *codes, const double *numbers);
+
+/* The codes of its categories, by place in `on`, in a combination of them (NULL: none are wanted); gives how many combinations
+ * there are, SIZE_MAX if too many. */
+size_t tmi_model_codes(const tmi_plan_model *model, size_t cell, size_t *codes);
+
+/* How many of its predictors are numbers. */
+size_t tmi_model_numbers(const tmi_plan_model *model);
 
 /* Whether a connection to PostgreSQL has a password in it: password=x, ?password=x, or user:x@ in an address. */
 bool tmi_has_password(const char *connection);

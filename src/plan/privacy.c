@@ -94,6 +94,8 @@ static void read_design_variables(tmi_reader *reader, const tmi_value *value, vo
 }
 
 static const tmi_plan_key keys[] = {
+    {.name = "outsider", .not_offered = TMI_NO_OUTSIDER_TARGET},
+    {.name = "insider", .not_offered = TMI_NO_OUTSIDER_TARGET},
     {.name = "unit", .read = read_unit},
     {.name = "protect", .read = read_protect},
     {.name = "given", .read = read_given},

@@ -74,8 +74,21 @@ bool tmi_read_compared(tmi_reader *reader, const tmi_value *map, tamis_plan *pla
 /* What a difference, quotient or contrast compares, from the map that its key has; its `by` is read. */
 void tmi_read_contrast(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *statistic);
 
+/* Of a change: since when, and what is known of the two samples, from the map of the statistic. */
+void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *change);
+
 /* The statistics that contrasts are made of and that nobody asked for. */
 void tmi_make_compared(tmi_reader *reader, const tmi_value *list, tamis_plan *plan);
+
+/* ---- models ---- */
+
+/* The two numbers of a correlation; its `by` is read. */
+void tmi_read_correlation(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *statistic);
+
+/* What a regression explains and by what, from the map that its key has, and the keys baseline and typical beside it in `entry`;
+ * its `by` is read. */
+void tmi_read_regression(tmi_reader *reader, const tmi_value *value, const tmi_value *entry, tamis_plan *plan,
+                         tmi_plan_statistic *statistic);
 
 /* ---- contributions ---- */
 
@@ -105,6 +118,13 @@ tamis_status tmi_plan_of(tamis_plan **plan, tmi_reader *reader, const tmi_value 
 tamis_status tmi_plan_allowed_of(const tamis_plan_options *options, const char *name, tmi_plan_allowed *places, tamis_error *err);
 
 /* ---- pieces ---- */
+
+/* Why a plan has no `outsider` and `insider`. */
+#define TMI_NO_OUTSIDER_TARGET \
+    "a plan spends the epsilon of a sampled person; `tamis privacy strata PLAN.yaml --outsider E --insider E` says how large " \
+    "it may " \
+    "be in each stratum for a target of outsiders, and `tamis privacy amplify PLAN.yaml --epsilon E --inverse` for all strata " \
+    "together"
 
 /* epsilon; epsilon and delta; or rho. */
 tmi_read_value tmi_read_epsilon, tmi_read_delta, tmi_read_rho; /* `target` is the tmi_plan_loss */

@@ -82,6 +82,10 @@ tamis_status tmi_plan_is_within(const tamis_plan *plan, const tmi_plan_allowed *
         if (!tmi_is_within(places, plan->source.files[i])) outside = "source";
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] && !tmi_is_within(places, others[i])) outside = names[i];
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_contrast *c = plan->statistics[i].contrast;
+        if (c && c->since && !tmi_is_within(places, c->since)) outside = "statistics.since";
+    }
     if (!outside) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID,
                     "%s: this file is outside of the folder that the files of a plan may be in here, or it is no regular file",

@@ -155,7 +155,9 @@ static tamis_error_piece piece_of(const tamis_error *err, const char *text)
 static void put_amount(tmi_text *text, const state *s)
 {
     tmi_ledger_coin coin = {0};
-    if (tmi_coin_make(&coin, &s->bill.charge.amount, "amount", NULL) == TAMIS_OK) tmi_coin_words(text, &coin, true);
+    tamis_coin amount = s->bill.charge.amount;
+    if (amount.epsilon) amount.rho = NULL; /* whether the account counts it so only the ledger knows */
+    if (tmi_coin_make(&coin, &amount, "amount", NULL) == TAMIS_OK) tmi_coin_words(text, &coin, true);
     tmi_coin_clear(&coin);
 }
 

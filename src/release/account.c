@@ -52,6 +52,7 @@ void tmi_plan_bill_clear(tmi_plan_bill *b)
     tmi_free(b->measures);
     tmi_value_free(b->frozen);
     tmi_value_free(b->source);
+    tamis_number_free(b->as_rho);
     *b = (tmi_plan_bill){0};
 }
 
@@ -76,8 +77,8 @@ tamis_status tmi_plan_bill_make(tmi_plan_bill *b, const tmi_schedule *s, const t
                                     .leftover = ""},
                          .facts = &b->facts,
                          .opening_budget = !tmi_has_budget(plan)};
-    if (s->gaussian) b->bill.charge.amount.rho = s->spent;
-    else b->bill.charge.amount.epsilon = s->spent;
+    if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&b->as_rho, s, err));
+    b->bill.charge.amount = (tamis_coin){s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : b->as_rho};
 
 done:
     return status;
@@ -145,8 +146,8 @@ static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, co
 
 tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, tamis_error *err)
 {
-    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL},
-                     budget_said = budget_of(s->plan);
+    const tamis_coin budget_said = budget_of(s->plan);
+    tamis_number *as_rho = NULL;
     const tmi_wave wave = tmi_wave_of(s->plan);
     tmi_ledger_coin budget = {0}, amount = {0};
     tmi_losses then = {0};
@@ -155,6 +156,8 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const t
     if (s->measurement_count == 0) return tmi_promise_alone(promised, s, err);
     if (a->has_spending) TMI_TRY(tmi_coin_copy(&budget, &a->standing.cap, err));
     else TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
+    if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&as_rho, s, err));
+    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : as_rho};
     TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
     if (a->has_spending) TMI_TRY(tmi_losses_copy(&then, &a->standing.after, err));
     else TMI_TRY(tmi_losses_begin(&then, &budget, err));
@@ -169,6 +172,7 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const t
 done:
     tmi_coin_clear(&budget);
     tmi_coin_clear(&amount);
+    tamis_number_free(as_rho);
     tmi_losses_clear(&then);
     return status;
 }

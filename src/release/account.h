@@ -27,6 +27,7 @@ typedef struct tmi_plan_bill {
     tmi_value *frozen, *source;
     tmi_wave wave; /* lent */
     tmi_charge_facts facts;
+    tamis_number *as_rho; /* of epsilons, where an account counts in rho */
     tmi_bill bill;
 } tmi_plan_bill;
 

@@ -221,6 +221,10 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
         tmi_json_key(out, "frame");
         tmi_put_frame_facts(out, tmi_frame_of(s));
     }
+    if (s->earlier && s->earlier->count > 0) {
+        tmi_json_key(out, "earlier");
+        tmi_put_earlier(out, s->earlier);
+    }
     tmi_json_key(out, "measurements");
     put_measurements(out, s);
     if (s->quantile_task_count > 0) {
@@ -237,7 +241,8 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_list_not_covered(&lines, s);
     tmi_json_add_lines(out, "not_covered", &lines);
     tmi_json_add_open(out, "files", '{');
-    for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(out, tmi_files[i].name, c->files[i]);
+    for (size_t i = 0; i < TMI_FILES; i++)
+        if (c->files[i][0] || !tmi_files[i].may_lack) tmi_json_add_string(out, tmi_files[i].name, c->files[i]);
     tmi_json_close(out, '}');
     tmi_json_add_string(out, "signed_by", c->signed_by[0] ? c->signed_by : NULL);
 }

@@ -5,12 +5,14 @@
 #include "base/options.h"
 #include "base/watch.h"
 #include "measure/request/request.h"
+#include "release/earlier.h"
 #include "release/feasible.h"
 #include "release/release.h"
 
 struct tamis_preview {
     tmi_preview made;
-    tmi_watch watch; /* of its schedule, while it is made */
+    tmi_earlier_list earlier; /* which its schedule refers to */
+    tmi_watch watch;          /* of its schedule, while it is made */
 };
 
 void tamis_preview_free(tamis_preview *preview)
@@ -23,6 +25,7 @@ void tamis_preview_free(tamis_preview *preview)
     tmi_account_clear(&preview->made.account);
     tmi_promised_clear(&preview->made.promised);
     tmi_schedule_clear(&preview->made.schedule);
+    tmi_earlier_clear(&preview->earlier);
     tmi_free(preview);
 }
 
@@ -59,6 +62,8 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
     tmi_plan_bill bill = {0};
     tamis_error refusal = {0};
     TMI_TRY(tmi_schedule_make_watched(&p->schedule, plan, NULL, &made->watch, err));
+    TMI_TRY(tmi_earlier_read(&made->earlier, &p->schedule, err));
+    p->schedule.earlier = &made->earlier;
     TMI_TRY(tmi_certificate_of(&certificate, &p->schedule, err));
     TMI_TRY(tmi_query_make(&query, &p->schedule, err));
     if (ledger && p->schedule.measurement_count > 0) {

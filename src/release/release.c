@@ -12,13 +12,32 @@
 #include "report/promise.h"
 #include "report/report.h"
 
+static tamis_status write_exchange(char **text, const tamis_release *release, tamis_error *err)
+{
+    return tmi_results_sdmx_csv(text, &release->results, err);
+}
+
 const tmi_release_file tmi_files[TMI_FILES] = {
-    [TMI_FILE_RESULTS] = {"release.json", tamis_release_json},
-    [TMI_FILE_TABLE] = {"release.csv", tamis_release_csv},
-    [TMI_FILE_MEASUREMENTS] = {"measurements.json", tamis_release_measurements_json},
-    [TMI_FILE_REGISTRY] = {"registry.yaml", tamis_release_registry_yaml},
-    [TMI_FILE_REPORT] = {"report.html", tamis_release_report_html},
+    [TMI_FILE_RESULTS] = {"release.json", false, tamis_release_json},
+    [TMI_FILE_TABLE] = {"release.csv", false, tamis_release_csv},
+    [TMI_FILE_MEASUREMENTS] = {"measurements.json", false, tamis_release_measurements_json},
+    [TMI_FILE_REGISTRY] = {"registry.yaml", false, tamis_release_registry_yaml},
+    [TMI_FILE_REPORT] = {"report.html", false, tamis_release_report_html},
+    [TMI_FILE_EXCHANGE] = {"release.sdmx.csv", true, write_exchange},
+    [TMI_FILE_SPREADSHEET] = {"release.xlsx", true, NULL},
 };
+
+tamis_status tmi_file_bytes(char **bytes, size_t *length, size_t which, const tamis_release *release, tamis_error *err)
+{
+    *bytes = NULL;
+    *length = 0;
+    if (!tmi_files[which].text)
+        return release->results.count > TMI_MOST_IN_SPREADSHEET ? TAMIS_OK
+                                                                : tmi_results_xlsx(bytes, length, &release->results, err);
+    tamis_status status = tmi_files[which].text(bytes, release, err);
+    if (status == TAMIS_OK) *length = strlen(*bytes);
+    return status;
+}
 
 static tamis_status check(char **text, const tamis_release *release, tamis_error *err)
 {
@@ -155,10 +174,11 @@ tamis_status tamis_release_measurements_json(char **text, const tamis_release *r
 }
 
 /* A file with its hash in the certificate. */
-static tamis_status put_file(size_t i, const char *text, const tamis_release *r, tmi_folder *folder, tamis_error *err)
+static tamis_status put_file(size_t i, const char *bytes, size_t length, const tamis_release *r, tmi_folder *folder,
+                             tamis_error *err)
 {
-    tmi_sha256_text(r->certificate->files[i], text, strlen(text));
-    return folder ? tmi_folder_write(folder, tmi_files[i].name, text, strlen(text), err) : TAMIS_OK;
+    tmi_sha256_text(r->certificate->files[i], bytes, length);
+    return folder ? tmi_folder_write(folder, tmi_files[i].name, bytes, length, err) : TAMIS_OK;
 }
 
 tamis_status tmi_release_certify(char **text, const char *measurements, const tamis_release *r, tmi_folder *folder,
@@ -169,8 +189,10 @@ tamis_status tmi_release_certify(char **text, const char *measurements, const ta
     *text = NULL;
     for (size_t i = 0; i < TMI_FILES; i++) {
         TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
-        if (i != TMI_FILE_MEASUREMENTS) TMI_TRY(tmi_files[i].write(&file, r, err));
-        TMI_TRY(put_file(i, file ? file : measurements, r, folder, err));
+        const bool kept = i == TMI_FILE_MEASUREMENTS;
+        size_t length = strlen(measurements);
+        if (!kept) TMI_TRY(tmi_file_bytes(&file, &length, i, r, err));
+        if (kept || file) TMI_TRY(put_file(i, kept ? measurements : file, length, r, folder, err));
         tmi_free(file);
         file = NULL;
     }
@@ -293,8 +315,10 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     if (release->folder) {
         tmi_text_format(
             &t,
-            "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json,\n  registry.yaml, report.html%s\n",
-            release->folder, release->certificate->signed_by[0] ? ", " TMI_SIGNATURE : "");
+            "\nFiles in %s:\n  report.html, release.csv, %srelease.sdmx.csv, release.json,\n  measurements.json, registry.yaml, "
+            "certificate.json%s\n",
+            release->folder, release->results.count > TMI_MOST_IN_SPREADSHEET ? "" : "release.xlsx, ",
+            release->certificate->signed_by[0] ? ", " TMI_SIGNATURE : "");
     }
     return tmi_text_take(text, &t, err);
 }

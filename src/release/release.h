@@ -15,8 +15,9 @@
 struct tamis_release {
     tmi_watch watch; /* of its schedule, while it is made */
     tmi_schedule schedule;
-    tmi_int128 **noisy; /* for each measurement one integer per cell: truth + noise */
-    int64_t **answers;  /* for each quantile task its grid points: group by group, ascending in each */
+    tmi_earlier_list earlier; /* which the schedule refers to */
+    tmi_int128 **noisy;       /* for each measurement one integer per cell: truth + noise */
+    int64_t **answers;        /* for each quantile task its grid points: group by group, ascending in each */
     tmi_results results;
     tmi_account account;
     tmi_promised promised; /* by all of that account */

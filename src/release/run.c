@@ -1,6 +1,7 @@
 /* The main job. publish/publish.h has the driver and its steps; what a release does in them:
  *
- *     before       the schedule: what is measured with which noise, from the plan alone, made once; its certificate; and the
+ *     before       the schedule: what is measured with which noise, from the plan alone, made once; the earlier releases that
+ *                  changes are measured from, verified; its certificate; and the
  *                  question, what the engine will be asked for
  *     feasibility  that everything can be asked, kept, promised and written, and that the source is the one of the plan
  *     do           noise: all of it, and all random bits of quantile tasks, before the first value is read
@@ -29,9 +30,11 @@
 #include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
+#include "inference/waves.h"
 #include "measure/request/inventory.h"
 #include "num/law/noise.h"
 #include "publish/publish.h"
+#include "release/earlier.h"
 #include "release/feasible.h"
 #include "release/noise.h"
 #include "release/quantiles/selection.h"
@@ -53,6 +56,7 @@ void tamis_release_free(tamis_release *release)
     tmi_free(release->certificate);
     tmi_promised_clear(&release->promised);
     tmi_schedule_clear(&release->schedule);
+    tmi_earlier_clear(&release->earlier);
     tmi_free(release->folder);
     tmi_free(release->remarks);
     tmi_free(release);
@@ -318,6 +322,7 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
     }
     TMI_TRY(tmi_read_distributions(&r->results, &inference, err));
     TMI_TRY(tmi_read_contrasts(&r->results, &inference, err));
+    TMI_TRY(tmi_read_changes(&r->results, &inference, err));
     for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &inference, err));
 
@@ -382,6 +387,8 @@ static tamis_status prepare(job *j, const tamis_plan *plan, tamis_error *err)
 {
     tamis_status status;
     TMI_TRY(make_schedule(j, plan, err));
+    TMI_TRY(tmi_earlier_read(&j->r->earlier, &j->r->schedule, err));
+    j->r->schedule.earlier = &j->r->earlier;
     TMI_TRY(begin_certificate(j, err));
     TMI_TRY(make_question(j, err));
 

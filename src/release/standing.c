@@ -53,6 +53,7 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
         }
         tmi_json_close(out, ']');
     }
+    if (s->as_rho) tmi_add_exact(out, "counted_as_rho", s->as_rho);
     put_coin(out, "cap", &s->cap);
     if (s->raise_count > 0) {
         tmi_json_add_open(out, "raised", '[');
@@ -189,6 +190,8 @@ tamis_status tmi_standing_read(tmi_standing *s, bool *whole, const tmi_value *ac
     TMI_TRY(read_sums(&s->before.base, whole, tmi_value_field(account, "before", TMI_VALUE_MAP), in_rho, err));
     TMI_TRY(read_sums(&s->after.base, whole, tmi_value_field(account, "after", TMI_VALUE_MAP), in_rho, err));
     TMI_TRY(read_groups(s, whole, tmi_value_field(account, "groups", TMI_VALUE_LIST), in_rho, err));
+    TMI_TRY(tmi_exact_field(&s->as_rho, account, "counted_as_rho", err));
+    *whole = *whole && (!s->as_rho || tmi_number_sign(s->as_rho) >= 0);
     TMI_TRY(read_raises(s, whole, tmi_value_field(account, "raised", TMI_VALUE_LIST), err));
     TMI_TRY(read_waves(s, whole, tmi_value_field(account, "waves", TMI_VALUE_LIST), err));
 

@@ -7,6 +7,7 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "plan/json_fields.h"
 #include "report/report_words.h"
 
 static void put_range(tmi_text *words, const tamis_number *from, const tamis_number *to, const tamis_number *step)
@@ -161,6 +162,10 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_text_format(&words, "no cluster has more than %lld sampled units", (long long)d->second_take);
         tmi_lines_take(lines, &words);
     }
+    if (d->second_smallest > 0) {
+        tmi_text_format(&words, "no cluster of the frame has fewer than %lld units", (long long)d->second_smallest);
+        tmi_lines_take(lines, &words);
+    }
     if (d->deff) add_deff(lines, plan);
     bool clusters = d->kind->clusters;
     if (plan->privacy.id && (d->by || clusters)) {
@@ -185,10 +190,29 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
     if (d->weights_final) tmi_lines_add(lines, "the final weights");
 }
 
+/* Of each earlier release once. */
+static void add_independent(tmi_lines *lines, const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_contrast *c = plan->statistics[i].contrast;
+        bool said = !c || !c->independent;
+        for (size_t k = 0; k < i && !said; k++) {
+            const tmi_plan_contrast *other = plan->statistics[k].contrast;
+            said = other && other->independent && strcmp(tmi_last_name(other->since), tmi_last_name(c->since)) == 0;
+        }
+        tmi_text words;
+        tmi_text_init(&words);
+        if (said) continue;
+        tmi_text_format(&words, "the sample and that of %s are independent", tmi_last_name(c->since));
+        tmi_lines_take(lines, &words);
+    }
+}
+
 static void add_after_columns(tmi_lines *lines, const tmi_schedule *s)
 {
     if (has_columns(s->plan))
         tmi_lines_add(lines, "the types of the columns (number, text, date, boolean), the same for every sample");
+    add_independent(lines, s->plan);
     if (s->plan->control_count > 0) tmi_lines_add(lines, "the counts that the numbers are calibrated to");
 }
 

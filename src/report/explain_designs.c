@@ -140,10 +140,12 @@ const tmi_design_words tmi_designs[] = {
      "not much below eps unless clusters are small, since all units of a cluster are drawn together", "1 of 10 clusters of 4",
      make_cluster, TAMIS_REPLACE},
     {"two_stage", "clusters are drawn, then units within each drawn cluster",
-     "two_stage: {first: {by: psu, population: 90, sample: 9}, second: {population: M, sample: 20}}",
+     "two_stage: {first: {by: psu, population: 90, sample: 9}, second: {population: M, sample: 20, smallest: 150}}",
      "one over the product of the two rates",
-     "the second stage amplifies fully, the first only if few units are drawn per cluster", "1 of 10, then 2 of 4",
-     make_two_stage, TAMIS_REPLACE},
+     "with f the largest share of a cluster that is drawn (`smallest`), at most log(1 + f (e^eps - 1)), however the clusters "
+     "were drawn and "
+     "even if they are known; less if few units are drawn per cluster and the draw of clusters has a theorem",
+     "1 of 10, then 2 of 4", make_two_stage, TAMIS_REPLACE},
     {"weights", "weights-only design: only the weights of a finished survey are known, not how the sample was drawn",
      "weights: {strata: COLUMN, cluster: COLUMN}, weight: w, max_weight: 500", "as given, clamped to max_weight",
      "eps itself: the inclusion probabilities are not known", NULL, NULL, TAMIS_REPLACE},

@@ -10,6 +10,7 @@
 #include "report/report_words.h"
 #include "report/results.h"
 #include "schedule/expected/assumptions.h"
+#include "schedule/expected/model.h"
 
 void tmi_expected_advice(tmi_text *text, const tmi_preview *p, size_t i, const char *more, double loss, double sample)
 {
@@ -73,10 +74,10 @@ static void put_all_shown(tmi_json_out *out, double noise, double sampling, doub
 }
 
 /* 'F' before 'E' before nothing. */
-static char quality_of(const tmi_plan_statistic *s, const tmi_expected_group *p)
+static char quality_of(const tamis_plan *plan, const tmi_plan_statistic *s, const tmi_expected_group *p)
 {
     const double error = tmi_expected_group_error(p);
-    return p->expected > 0 && !isnan(error) ? tmi_quality_of(s, p->expected, error) : '\0';
+    return p->expected > 0 && !isnan(error) ? tmi_quality_of(plan, s, p->expected, error) : '\0';
 }
 
 static void put_quality(tmi_json_out *out, char quality)
@@ -84,9 +85,17 @@ static void put_quality(tmi_json_out *out, char quality)
     tmi_json_add_string(out, "quality", quality ? (char[]){quality, '\0'} : NULL);
 }
 
-static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi_expected_statistic *f)
+static void put_term(tmi_json_out *out, const tmi_plan_statistic *s, size_t cell)
 {
-    const size_t levels = s->at_count > 0 ? s->at_count : 1;
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_term_text(&name, s, cell);
+    tmi_json_add_taken(out, "term", &name);
+}
+
+static void put_groups(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_statistic *s, const tmi_expected_statistic *f)
+{
+    const size_t levels = s->model ? s->model->term_count : s->at_count > 0 ? s->at_count : 1;
     const bool alike = f->count == levels; /* all groups */
     tmi_json_add_open(out, "groups", '[');
     for (size_t k = 0; k < f->count && !out->text->failed; k++) {
@@ -94,13 +103,15 @@ static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi
         tmi_json_open(out, '{');
         if (!alike) tmi_json_key(out, "group");
         if (!alike) tmi_put_group(out, s->by, s->by_count, k / levels);
+        if (s->model) put_term(out, s, k);
+        if (s->model) tmi_json_add_boolean(out, "may_be_not_determined", p->turn >= TMI_HOPELESS);
         if (s->at_count > 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[k % levels]));
         tmi_json_add_real(out, "noise_sd", tmi_expected_group_noise(p));
         tmi_json_add_real(out, "sampling_se", tmi_expected_group_sampling(p));
         tmi_json_add_real(out, "se", tmi_expected_group_error(p));
         tmi_json_add_real(out, "expected", p->expected);
         tmi_json_add_real(out, "cv", cv_of(p));
-        put_quality(out, quality_of(s, p));
+        put_quality(out, quality_of(plan, s, p));
         put_all_shown(out, tmi_expected_group_noise(p), tmi_expected_group_sampling(p), tmi_expected_group_error(p), cv_of(p));
         tmi_json_close(out, '}');
     }
@@ -119,7 +130,7 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_taken(out, "words", &words);
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
-    if (s->contrast) {
+    if (tmi_is_contrast(s->kind)) {
         tmi_text compared;
         tmi_text_init(&compared);
         tmi_contrast_text(&compared, s);
@@ -139,13 +150,13 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_real(out, "share_of_expected", tmi_expected_middle(f, part_of_expected));
     char worst = '\0';
     for (size_t k = 0; k < f->count && !tmi_is_known(&p->schedule, i); k++) {
-        const char quality = quality_of(s, &f->groups[k]);
+        const char quality = quality_of(p->schedule.plan, s, &f->groups[k]);
         if (quality > worst) worst = quality;
     }
     put_quality(out, worst);
     put_all_shown(out, tmi_expected_middle(f, tmi_expected_group_noise), tmi_expected_middle(f, tmi_expected_group_sampling),
                   tmi_expected_middle(f, tmi_expected_group_error), tmi_expected_middle(f, cv_of));
-    if (f->count > 1) put_groups(out, s, f);
+    if (f->count > 1) put_groups(out, p->schedule.plan, s, f);
     tmi_json_key(out, "warning");
     tmi_text advice;
     tmi_text_init(&advice);

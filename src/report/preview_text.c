@@ -13,6 +13,7 @@
 #include "report/quantile_words.h"
 #include "report/results.h"
 #include "schedule/expected/assumptions.h"
+#include "schedule/expected/model.h"
 #include "schedule/guesses.h"
 #include "schedule/result.h"
 
@@ -74,6 +75,7 @@ static void put_short(tmi_text *text, double x)
 static bool statistics_alike(const tmi_schedule *s, size_t i, size_t j)
 {
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
+    if (a->model || b->model) return false; /* coefficients of different models have nothing in common */
     if (a->contrast && b->contrast && a->contrast->compared[0].kind != b->contrast->compared[0].kind) return false;
     if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || tmi_is_known(s, i) != tmi_is_known(s, j))
         return false;
@@ -428,6 +430,34 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s)
               "errors.");
 }
 
+/* ---- models ---- */
+
+/* A model with a coefficient whose noisy sum of squares may well be nothing but noise, and what would help. */
+static void write_hopeless(tmi_text *text, const tmi_preview *p, size_t i)
+{
+    const tmi_plan_statistic *s = &p->schedule.plan->statistics[i];
+    const tmi_expected_statistic *f = &p->expected_statistics[i];
+    size_t worst = 0, count = 0;
+    tmi_text line;
+    if (!s->model) return;
+    for (size_t k = 0; k < f->count; k++) {
+        if (f->groups[k].turn > f->groups[worst].turn) worst = k;
+        count += f->groups[k].turn >= TMI_HOPELESS;
+    }
+    if (count == 0) return;
+    tmi_text_init(&line);
+    tmi_text_format(&line, "HOPELESS, or nearly so: %zu of %zu coefficients of the ", count, f->count);
+    tmi_statistic_title(&line, p->schedule.plan, i);
+    tmi_text_put(&line, " may not be determined: of what ");
+    tmi_term_text(&line, s, worst);
+    tmi_text_format(
+        &line,
+        " is divided by, up to %.0f %% would be noise. Helps: fewer categories or values, wider cuts, a larger sample, "
+        "or a larger %s. A release gives the reason in the place of a number.",
+        100 * fmin(sqrt(f->groups[worst].turn), 1), p->schedule.plan->privacy.loss.rho ? "rho" : "epsilon");
+    tmi_text_wrap_taken(text, "", "  ", &line);
+}
+
 /* ---- together ---- */
 
 /* What is counted where a unit has several rows: "1,560 × 2.3 rows per household = 3,588 rows, of 115,000 in the population". */
@@ -498,6 +528,7 @@ static void write_short(tmi_text *text, const tmi_preview *p)
 {
     tmi_lines lines = {0};
     tmi_write_warnings(text, &p->schedule);
+    for (size_t i = 0; i < p->schedule.plan->asked_count; i++) write_hopeless(text, p, i);
     write_cost(text, p);
     tmi_lines_split(&lines, p->account.unpublished);
     tmi_lines_wrap(text, "", "  ", &lines);

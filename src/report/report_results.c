@@ -47,9 +47,13 @@ static void put_groups(tmi_text *words, const tmi_plan_statistic *s, size_t cell
     }
 }
 
-/* Of several quantiles of a group: which one. */
+/* Of several quantiles of a group, or of the coefficients of a model: which one. */
 static void put_level(tmi_text *words, const tmi_plan_statistic *s, size_t cell)
 {
+    if (s->model) {
+        if (words->length > 0) tmi_text_put(words, ", ");
+        tmi_term_words(words, s->model, cell % s->model->term_count);
+    }
     if (s->at_count < 2) return;
     tmi_text_put(words, ", ");
     tmi_level_words(words, tmi_at_of(s, cell));
@@ -128,6 +132,20 @@ static void put_quality(tmi_text *html, char flag, bool compact)
     else tmi_text_format(html, "<b>%c</b><span class=l> %s</span>", flag, flag == 'E' ? "use with caution" : "too unreliable");
 }
 
+/* Columns that a model has beside those of all results: p, and a factor where coefficients are logarithms of it. */
+static int columns_of(const tmi_plan_model *m) { return !m ? 0 : m->family == TMI_LINEAR ? 1 : 2; }
+
+static void put_test(tmi_text *html, const tmi_plan_model *m, const tmi_result *x)
+{
+    tmi_text p;
+    tmi_text_init(&p);
+    if (!isnan(x->p)) tmi_p_text(&p, x->p);
+    tmi_html_words(html, "<td class=n>", &p, "");
+    if (columns_of(m) < 2) return;
+    if (isnan(x->lower) || x->cell % m->term_count == 0) tmi_text_put(html, "<td class=i>");
+    else tmi_text_format(html, "<td class=i>%.3g (%.3g to&nbsp;%.3g)", exp(x->estimate), exp(x->lower), exp(x->upper));
+}
+
 static void put_numbers(tmi_text *html, const table *t, const tmi_result *x)
 {
     tmi_text cells[TMI_RESULT_CELLS];
@@ -150,7 +168,8 @@ static void put_numbers(tmi_text *html, const table *t, const tmi_result *x)
     put_interval(html, interval, t->compact);
     if (t->confidence == 0 && *interval && interval != missing)
         tmi_text_format(html, "<small> (%.4g&nbsp;%%)</small>", 100 * tmi_number_nearest(statistic_of(t, x)->confidence));
-    if (t->flagged) put_quality(html, tmi_quality(statistic_of(t, x), x), t->compact);
+    if (statistic_of(t, x)->model) put_test(html, statistic_of(t, x)->model, x);
+    if (t->flagged) put_quality(html, tmi_quality(t->r->plan, x), t->compact);
     if (t->to > t->from) put_plot(html, t, x, estimate, interval);
     for (size_t i = 0; i < TMI_RESULT_CELLS; i++) tmi_text_clear(&cells[i]);
 }
@@ -161,8 +180,8 @@ static void put_rows_heading(tmi_text *html, const table *t, const tmi_result *x
     const tmi_plan_statistic *s = statistic_of(t, x);
     tmi_text words;
     tmi_text_init(&words);
-    put_groups(&words, s, tmi_group_of(s, x->cell), 0, s->by_count - 1, ": ");
-    tmi_text_format(html, "<tbody><tr><th scope=rowgroup colspan=%d>", 4 + t->flagged + (t->to > t->from));
+    put_groups(&words, s, tmi_group_of(s, x->cell), 0, s->by_count - (s->model ? 0 : 1), ": ");
+    tmi_text_format(html, "<tbody><tr><th scope=rowgroup colspan=%d>", 4 + t->flagged + (t->to > t->from) + columns_of(s->model));
     tmi_html_words(html, "", &words, "\n");
 }
 
@@ -173,11 +192,12 @@ static void put_row(tmi_text *html, const table *t, const tmi_result *x)
     tmi_text_init(&words);
     const size_t group = tmi_group_of(s, x->cell), levels = s->at_count > 0 ? s->at_count : 1;
     if (t->single) tmi_statistic_words(&words, t->r->plan, x->statistic, tmi_at_of(s, x->cell));
-    else put_groups(&words, s, group, s->by_count - 1, s->by_count, NULL);
+    else if (!s->model) put_groups(&words, s, group, s->by_count - 1, s->by_count, NULL);
     if (t->single) tmi_statistic_unit(&words, s);
     else put_level(&words, s, x->cell);
-    if (s->by_count > 1 && group % s->by[s->by_count - 1]->value_count == 0 && x->cell % levels == 0)
-        put_rows_heading(html, t, x);
+    const bool first = s->model ? s->by_count > 0 && x->cell % s->model->term_count == 0
+                                : s->by_count > 1 && group % s->by[s->by_count - 1]->value_count == 0 && x->cell % levels == 0;
+    if (first) put_rows_heading(html, t, x);
     tmi_html_words(html, "<tr><th scope=row>", &words, "");
     put_numbers(html, t, x);
     tmi_text_put(html, "\n");
@@ -218,10 +238,14 @@ static void put_heading(tmi_text *html, const table *t)
     }
     tmi_text_format(html, "<div class=wide tabindex=0><table%s>", t->compact ? " class=c" : "");
     tmi_html_words(html, "<caption><h3>", &words, "</h3></caption>\n<thead><tr><th scope=col>");
-    tmi_text_put(&words, t->single ? "Statistic" : tmi_column_label(s->by[s->by_count - 1]));
+    tmi_text_put(&words, t->single ? "Statistic" : s->model ? "Term" : tmi_column_label(s->by[s->by_count - 1]));
     tmi_html_words(html, "", &words, "<th scope=col class=n>Estimate<th scope=col class=n>Std. error<th scope=col class=i>");
     if (t->confidence > 0) tmi_text_format(html, "%.4g&nbsp;%% ", 100 * t->confidence);
-    tmi_text_put(html, t->flagged ? "interval<th scope=col class=q>Quality" : "interval");
+    tmi_text_put(html, "interval");
+    if (s->model && !t->single) tmi_text_put(html, "<th scope=col class=n>p");
+    if (!t->single && columns_of(s->model) > 1)
+        tmi_text_format(html, "<th scope=col class=i>%s ratio", s->model->family == TMI_LOGISTIC ? "Odds" : "Rate");
+    if (t->flagged) tmi_text_put(html, "<th scope=col class=q>Quality");
     put_ends(html, t);
     tmi_text_put(html, "</thead>\n");
 }
@@ -282,6 +306,14 @@ static void put_notes(tmi_text *html, const table *t)
     const size_t count = find_notes(list, t);
     tmi_text words;
     tmi_text_init(&words);
+    for (size_t i = 0; i < t->count; i++) {
+        const tmi_plan_statistic *s = statistic_of(t, t->rows[i]);
+        if (!s->model || t->rows[i]->cell % s->model->term_count != 0) continue;
+        put_groups(&words, s, tmi_group_of(s, t->rows[i]->cell), 0, s->by_count, " ");
+        if (s->by_count > 0) tmi_text_put(&words, ": ");
+        tmi_model_text(&words, s, t->rows[i]);
+        tmi_html_words(html, "<p class=\"soft note\">", &words, "</p>\n");
+    }
     for (size_t k = 0; k < count; k++) {
         const bool some = list[k].count < t->count;
         for (size_t j = list[k].at, named = 0; some && j < t->count && named < MOST_ROWS; j++) {
@@ -303,7 +335,7 @@ static void look_at_rows(table *t)
     t->confidence = tmi_number_nearest(statistic_of(t, t->rows[0])->confidence);
     for (size_t i = 0; i < t->count; i++) {
         const tmi_plan_statistic *s = statistic_of(t, t->rows[i]);
-        t->flagged = t->flagged || tmi_quality(s, t->rows[i]);
+        t->flagged = t->flagged || tmi_quality(t->r->plan, t->rows[i]);
         if (tmi_number_nearest(s->confidence) != t->confidence) t->confidence = 0;
     }
     set_ends(t);
@@ -315,7 +347,8 @@ static void put_table(tmi_text *html, table *t)
     look_at_rows(t);
     tmi_text_put(html, t->count <= TMI_ROWS_TOGETHER ? "<section class=k>" : "<section>");
     put_heading(html, t);
-    if (statistic_of(t, t->rows[0])->by_count < 2) tmi_text_put(html, "<tbody>\n");
+    const tmi_plan_statistic *first = statistic_of(t, t->rows[0]);
+    if (first->by_count < (first->model ? 1 : 2)) tmi_text_put(html, "<tbody>\n");
     for (size_t i = 0; i < t->count && !html->failed; i++) put_row(html, t, t->rows[i]);
     tmi_text_put(html, "</table></div>\n");
     put_notes(html, t);
@@ -327,22 +360,23 @@ static void put_legend(tmi_text *html, const tmi_results *r, bool compact)
     bool flags = false, absent = false, known = false;
     for (size_t i = 0; i < r->count; i++) {
         const tmi_result *x = &r->list[i];
-        flags = flags || tmi_quality(&r->plan->statistics[x->statistic], x);
+        flags = flags || tmi_quality(r->plan, x);
         absent = absent || (!x->known && (isnan(x->estimate) || isnan(x->lower)));
         known = known || x->known;
     }
     tmi_text_put(html, "<p class=soft>Standard errors and intervals include sampling error and privacy noise.");
-    if (flags)
-        tmi_text_put(html,
-                     " Quality: <b>E</b> use with caution: the coefficient of variation is above 16.5 %; <b>F</b> too unreliable "
-                     "to publish by itself: it is above 33.3 %. A share is judged by the width of its 95 % interval: F from 30 "
-                     "percentage points or 1.3 times the share, E from half of that, no flag up to 5 points.");
+    if (flags) {
+        tmi_text_put(html, " ");
+        tmi_quality_words(html, r->plan, "<b>", "</b>");
+    }
     if (absent) tmi_text_put(html, " <b>..</b> not available; the reason is below the table.");
     if (known) tmi_text_put(html, " <b>known</b>: a public number, not measured.");
     if (compact)
         tmi_text_put(html, " Plots are left out because of the many numbers; release.csv has the numbers for a spreadsheet.");
     tmi_text_put(html, "</p>\n");
 }
+
+static bool is_single(const tmi_plan_statistic *s) { return s->by_count == 0 && !s->model; }
 
 void tmi_report_results(tmi_text *html, const tmi_results *r)
 {
@@ -354,13 +388,13 @@ void tmi_report_results(tmi_text *html, const tmi_results *r)
     tmi_text_put(html, "<h2>The numbers</h2>\n");
     put_legend(html, r, t.compact);
     for (size_t i = 0; i < r->count; i++)
-        if (r->plan->statistics[r->list[i].statistic].by_count == 0) t.rows[t.count++] = &r->list[i];
+        if (is_single(&r->plan->statistics[r->list[i].statistic])) t.rows[t.count++] = &r->list[i];
     put_table(html, &t);
     t.single = false;
     t.count = 0;
     for (size_t i = 0; i < r->count && !html->failed; i++) {
         const tmi_result *x = &r->list[i];
-        if (r->plan->statistics[x->statistic].by_count == 0) continue;
+        if (is_single(&r->plan->statistics[x->statistic])) continue;
         t.rows[t.count++] = x;
         if (i + 1 < r->count && r->list[i + 1].statistic == x->statistic) continue;
         put_table(html, &t);

@@ -5,6 +5,7 @@
 #include "base/decimal.h"
 #include "measure/measurement.h"
 #include "num/number.h"
+#include "plan/json_fields.h"
 
 const char *tmi_column_label(const tmi_plan_column *column)
 {
@@ -95,6 +96,12 @@ static void put_line(tmi_text *text, const tmi_plan_statistic *s)
     if (s->column->measured_in) tmi_text_format(text, " %s", s->column->measured_in);
 }
 
+static void put_model(tmi_text *text, const tmi_plan_model *m)
+{
+    static const char *const names[] = {[TMI_LINEAR] = "Linear", [TMI_LOGISTIC] = "Logistic", [TMI_POISSON] = "Poisson"};
+    tmi_text_format(text, "%s regression of ", names[m->family]);
+}
+
 static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
 {
     const char *counted = tmi_counts_rows(plan) ? "records" : "units";
@@ -119,12 +126,21 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_S80S20: tmi_text_put(text, "S80/S20 ratio of "); break;
     case TMI_CONTRAST_DIFFERENCE:
     case TMI_CONTRAST_QUOTIENT:
-    case TMI_CONTRAST_WEIGHTED: break; /* put_contrast */
+    case TMI_CONTRAST_WEIGHTED:
+    case TMI_CONTRAST_CHANGE: break; /* put_contrast */
+    case TMI_CORRELATION: tmi_text_put(text, "Correlation of "); break;
+    case TMI_REGRESSION: put_model(text, s->model); break;
     }
     put_column(text, s->column);
     put_line(text, s);
+    for (size_t k = 0; s->model && k < s->model->on_count; k++)
+        tmi_text_format(text, "%s%s",
+                        k == 0                       ? " on "
+                        : k + 1 < s->model->on_count ? ", "
+                                                     : " and ",
+                        tmi_column_label(s->model->on[k]));
     if (!s->second) return;
-    tmi_text_put(text, " to ");
+    tmi_text_put(text, s->kind == TMI_CORRELATION ? " and " : " to ");
     put_column(text, s->second);
 }
 
@@ -139,6 +155,12 @@ static void put_compared(tmi_text *text, const tamis_plan *plan, const tmi_plan_
 static void put_contrast(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s)
 {
     const tmi_plan_contrast *c = s->contrast;
+    if (c->since) {
+        tmi_text_put(text, "Change in: ");
+        put_compared(text, plan, &c->compared[0]);
+        tmi_text_format(text, ", since %s", tmi_last_name(c->since));
+        return;
+    }
     tmi_text_put(text, s->kind == TMI_CONTRAST_QUOTIENT     ? "Quotient"
                        : s->kind == TMI_CONTRAST_DIFFERENCE ? "Difference"
                                                             : "Contrast");
@@ -172,7 +194,7 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
         if (s->at_count > 1 && !isnan(at)) tmi_level_words(text, at);
         return;
     }
-    if (s->contrast) put_contrast(text, plan, s);
+    if (tmi_is_contrast(s->kind)) put_contrast(text, plan, s);
     else put_about(text, plan, s, s->at_count == 1 ? tmi_number_nearest(s->at[0]) : at);
     if (s->where) tmi_text_put(text, ", among those with ");
     if (s->where) put_column(text, s->where);
@@ -183,7 +205,8 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
 void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *s)
 {
     const char *of = s->column ? s->column->measured_in : NULL, *to = s->second ? s->second->measured_in : NULL;
-    if (!of || (s->second && !to) || s->kind > TMI_IQR || s->kind == TMI_CONTRAST_QUOTIENT)
+    if (!of || (s->second && !to) || s->kind > TMI_IQR || s->kind == TMI_CONTRAST_QUOTIENT || s->kind == TMI_CORRELATION ||
+        (s->model && s->model->family != TMI_LINEAR))
         return; /* shares and ratios have none */
     if (s->second) tmi_text_format(text, " (%s per %s)", of, to);
     else tmi_text_format(text, s->kind == TMI_VARIANCE ? " (%s, squared)" : " (%s)", of);
@@ -244,11 +267,11 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
 #define WIDE 0.30
 #define RELATIVE 1.3
 
-char tmi_quality_of(const tmi_plan_statistic *s, double estimate, double se)
+/* 'E' or 'F' by the limits of offices. */
+static char usual_quality(const tmi_plan_statistic *s, double estimate, double se)
 {
     const bool share = ((s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions) || s->kind == TMI_SHARE_BELOW ||
                        s->kind == TMI_POVERTY;
-    if (tmi_is_contrast(s->kind) && s->kind != TMI_CONTRAST_QUOTIENT) return '\0'; /* 0 is as good a difference as any */
     if (!share) {
         const double size = fabs(estimate);
         return se > UNRELIABLE * size ? 'F' : se > CAUTION * size ? 'E' : '\0';
@@ -257,9 +280,76 @@ char tmi_quality_of(const tmi_plan_statistic *s, double estimate, double se)
     return width <= NARROW ? '\0' : width >= limit ? 'F' : width >= limit / 2 ? 'E' : '\0';
 }
 
-char tmi_quality(const tmi_plan_statistic *s, const tmi_result *x)
+/* Whether the cv is beyond the limit of a rule, or, if it has none, the usual rules give that flag. */
+static bool is_flagged(const tmi_plan_rule *rule, char flag, char usual, double estimate, double se)
+{
+    if (!rule->cv_above) return usual >= flag; /* F is worse than E */
+    return se > tmi_number_nearest(rule->cv_above) * fabs(estimate);
+}
+
+char tmi_quality_of(const tamis_plan *plan, const tmi_plan_statistic *s, double estimate, double se)
+{
+    const tmi_plan_rule *rules = plan->postprocess.rules;
+    if (s->contrast && s->kind != TMI_CONTRAST_QUOTIENT) return '\0'; /* 0 is as good a difference as any */
+    const char usual = usual_quality(s, estimate, se);
+    if (is_flagged(&rules[TMI_UNRELIABLE], 'F', usual, estimate, se)) return 'F';
+    return is_flagged(&rules[TMI_CAUTION], 'E', usual, estimate, se) ? 'E' : '\0';
+}
+
+char tmi_quality(const tamis_plan *plan, const tmi_result *x)
 {
     if (x->known || isnan(x->estimate) || isnan(x->se)) return '\0';
     if (x->outside_range || tmi_is_outside_interval(x) || tmi_is_whole_range(x)) return 'F';
-    return tmi_quality_of(s, x->estimate, x->se);
+    const char by_error = tmi_quality_of(plan, &plan->statistics[x->statistic], x->estimate, x->se);
+    return by_error == 'F' || !x->few_units ? by_error : x->few_units;
+}
+
+/* "the coefficient of variation is above 20 % or there may be fewer than 30 sampled units"; `usual`: the limit of offices. */
+static void put_rule(tmi_text *text, const tmi_plan_rule *rule, const char *subject, const char *usual)
+{
+    tmi_text_format(text, "%s is above ", subject);
+    if (rule->cv_above) tmi_text_format(text, "%g", 100 * tmi_number_nearest(rule->cv_above));
+    else tmi_text_put(text, usual);
+    tmi_text_put(text, " %");
+    if (rule->units_below > 0)
+        tmi_text_format(text, ", or the group may have fewer than %lld sampled units", (long long)rule->units_below);
+}
+
+void tmi_quality_words(tmi_text *text, const tamis_plan *plan, const char *before, const char *after)
+{
+    const tmi_plan_rule *caution = &plan->postprocess.rules[TMI_CAUTION], *unreliable = &plan->postprocess.rules[TMI_UNRELIABLE];
+    tmi_text_format(text, "Quality: %sE%s use with caution: ", before, after);
+    put_rule(text, caution, "the coefficient of variation", "16.5");
+    tmi_text_format(text, "; %sF%s too unreliable to publish by itself: ", before, after);
+    put_rule(text, unreliable, caution->units_below > 0 ? "the coefficient of variation" : "it", "33.3");
+    tmi_text_put(text, ".");
+    if (!caution->cv_above && !unreliable->cv_above)
+        tmi_text_put(text, " A share is judged by the width of its 95 % interval: F from 30 percentage points or 1.3 times the "
+                           "share, E from half of that, no flag up to 5 points.");
+    else if (!unreliable->cv_above)
+        tmi_text_put(text,
+                     " A share is F if its 95 % interval is as wide as 30 percentage points or 1.3 times the share, unless that "
+                     "is 5 points or less.");
+    else if (!caution->cv_above)
+        tmi_text_put(text,
+                     " A share is E if its 95 % interval is as wide as 15 percentage points or 0.65 times the share, unless that "
+                     "is 5 points or less.");
+}
+
+/* ---- models ---- */
+
+void tmi_term_words(tmi_text *text, const tmi_plan_model *m, size_t term)
+{
+    const tmi_model_term *t = &m->terms[term];
+    if (t->predictor[0] == SIZE_MAX) tmi_text_put(text, "Intercept");
+    for (size_t k = 0; k < 2 && t->predictor[k] != SIZE_MAX; k++) {
+        const tmi_plan_column *column = m->on[t->predictor[k]];
+        tmi_text_format(text, "%s%s", k > 0 ? " and " : "", tmi_column_label(column));
+        if (t->code[k] == SIZE_MAX) continue;
+        tmi_text_put(text, ": ");
+        tmi_value_words(text, column, t->code[k]);
+        tmi_text_put(text, " (against ");
+        tmi_value_words(text, column, m->baseline[t->predictor[k]]);
+        tmi_text_put(text, ")");
+    }
 }

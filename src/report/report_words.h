@@ -27,12 +27,19 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *measurement, c
  *
  * A share goes by the width of a 95 % interval, 3.92 standard errors (limits of the US National Center for Health Statistics,
  * 2017): F from 0.30 on or beyond 1.3 times the share, E from half of either on, nothing up to 0.05. Everything else goes by its
- * coefficient of variation (limits of Statistics Canada): E above 16.5 %, F above 33.3 %. A number outside the range of possible
+ * coefficient of variation (limits of Statistics Canada): E above 16.5 %, F above 33.3 %. Where the plan's rules say
+ * otherwise, its limits count instead, and those on units besides. A number outside the range of possible
  * values or outside its own interval is F, and so is one whose interval is the whole range. A number that was not measured, or
  * has no standard error, has no flag. */
-char tmi_quality(const tmi_plan_statistic *statistic, const tmi_result *result);
+char tmi_quality(const tamis_plan *plan, const tmi_result *result);
 
 /* The same of an estimate and its standard error alone: of expected ones, before there is a result. */
-char tmi_quality_of(const tmi_plan_statistic *statistic, double estimate, double se);
+char tmi_quality_of(const tamis_plan *plan, const tmi_plan_statistic *statistic, double estimate, double se);
+
+/* What the flags mean in this plan: some sentences, each letter between two texts. */
+void tmi_quality_words(tmi_text *text, const tamis_plan *plan, const char *before, const char *after);
+
+/* A term of a model: "sex: f (against m)". */
+void tmi_term_words(tmi_text *text, const tmi_plan_model *model, size_t term);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "plan/json.h"
+#include "plan/json_fields.h"
 #include "plan/names.h"
 #include "report/promise.h"
 #include "report/report_words.h"
@@ -17,10 +18,43 @@ const char *tmi_statistic_name(const tmi_plan_statistic *s) { return tmi_statist
 static void put_column_name(tmi_text *text, const tmi_plan_statistic *s, const char *before, const char *none)
 {
     tmi_text_format(text, "%s%s", before, s->column ? s->column->name : none);
-    if (s->second) tmi_text_format(text, "/%s", s->second->name);
+    if (s->second) tmi_text_format(text, "%s%s", s->kind == TMI_CORRELATION ? ", " : "/", s->second->name);
 }
 
-size_t tmi_group_of(const tmi_plan_statistic *s, size_t cell) { return s->at_count > 0 ? cell / s->at_count : cell; }
+size_t tmi_group_of(const tmi_plan_statistic *s, size_t cell)
+{
+    return s->model ? cell / s->model->term_count : s->at_count > 0 ? cell / s->at_count : cell;
+}
+
+void tmi_term_text(tmi_text *text, const tmi_plan_statistic *s, size_t cell)
+{
+    char *name = s->model ? tmi_model_term_name(s->model, cell % s->model->term_count) : NULL;
+    if (name) tmi_text_put(text, name);
+    else if (s->model) text->failed = true;
+    tmi_free(name);
+}
+
+void tmi_p_text(tmi_text *text, double p)
+{
+    if (p < 0.0001) tmi_text_put(text, "< 0.0001");
+    else tmi_text_format(text, p < 0.01 ? "%.4f" : "%.2f", p);
+}
+
+void tmi_model_text(tmi_text *text, const tmi_plan_statistic *s, const tmi_result *terms)
+{
+    const tmi_plan_model *m = s->model;
+    const char *before = "";
+    if (!isnan(terms->r2)) {
+        tmi_text_format(text, "R\u00b2 %.2f (without interval)", terms->r2);
+        before = "; ";
+    }
+    for (size_t j = 1; j < m->term_count; j++) {
+        if (isnan(terms[j].joint_p) || m->terms[j - 1].predictor[0] == m->terms[j].predictor[0]) continue;
+        tmi_text_format(text, "%sall terms of %s: p ", before, m->on[m->terms[j].predictor[0]]->name);
+        tmi_p_text(text, terms[j].joint_p);
+        before = "; ";
+    }
+}
 
 double tmi_at_of(const tmi_plan_statistic *s, size_t cell)
 {
@@ -29,12 +63,16 @@ double tmi_at_of(const tmi_plan_statistic *s, size_t cell)
 
 static double line_of(const tmi_plan_statistic *s) { return s->limit ? tmi_number_nearest(s->limit) : TMI_NULL; }
 
-/* "sex: m minus f", "sex: f divided by m", "age: -1 [0,30) + 2 [30,50) - 1 [50,100]", "minus share of vote=B"; nothing of other
- * statistics. */
+/* "sex: m minus f", "sex: f divided by m", "age: -1 [0,30) + 2 [30,50) - 1 [50,100]", "minus share of vote=B",
+ * "since wave-2025-release"; nothing of other statistics. */
 static void put_between(tmi_text *text, const tmi_plan_statistic *s)
 {
     const tmi_plan_contrast *c = s->contrast;
-    if (!c) return;
+    if (!tmi_is_contrast(s->kind)) return;
+    if (c->since) {
+        tmi_text_format(text, "since %s", tmi_last_name(c->since));
+        return;
+    }
     if (!c->across) {
         const tmi_plan_compared *second = &c->compared[1];
         tmi_text_format(text, "minus %s of %s", tmi_statistic_kind_name(second->kind),
@@ -58,13 +96,14 @@ static void put_between(tmi_text *text, const tmi_plan_statistic *s)
 
 void tmi_contrast_text(tmi_text *text, const tmi_plan_statistic *s)
 {
-    if (s->contrast) tmi_text_format(text, "%s, ", tmi_statistic_kind_name(s->contrast->compared[0].kind));
+    if (tmi_is_contrast(s->kind)) tmi_text_format(text, "%s, ", tmi_statistic_kind_name(s->contrast->compared[0].kind));
     put_between(text, s);
 }
 
 /* "quantile 0.25", "share_below 12000", "poverty 0.6"; of several quantiles the name alone, unless one of them is meant. */
 static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
 {
+    if (s->model) tmi_text_format(text, "%s ", tmi_model_family_name(s->model->family));
     tmi_text_put(text, tmi_statistic_name(s));
     const double number = s->kind == TMI_QUANTILE ? at : line_of(s);
     if (isnan(number)) return;
@@ -75,12 +114,16 @@ static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
 static void put_title(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
 {
     const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
-    if (s->contrast) tmi_text_put(text, tmi_statistic_kind_name(s->contrast->compared[0].kind)); /* its words say the rest */
+    if (s->contrast && s->contrast->since) tmi_text_put(text, "change in ");
+    if (tmi_is_contrast(s->kind)) /* its words say the rest */
+        tmi_text_put(text, tmi_statistic_kind_name(s->contrast->compared[0].kind));
     else put_name(text, s, at);
     if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
     else put_column_name(text, s, " of ", counted);
-    if (s->contrast) tmi_text_put(text, s->contrast->across ? ", " : " ");
+    if (tmi_is_contrast(s->kind)) tmi_text_put(text, s->contrast->across ? ", " : " ");
     put_between(text, s);
+    for (size_t k = 0; s->model && k < s->model->on_count; k++)
+        tmi_text_format(text, "%s%s", k > 0 ? ", " : " on ", s->model->on[k]->name);
     if (s->where) tmi_text_format(text, " where %s", s->where->name);
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
 }
@@ -95,6 +138,8 @@ void tmi_result_title(tmi_text *text, const tamis_plan *plan, const tmi_result *
 {
     const tmi_plan_statistic *s = &plan->statistics[result->statistic];
     put_title(text, plan, s, tmi_at_of(s, result->cell));
+    if (s->model) tmi_text_put(text, ": ");
+    tmi_term_text(text, s, result->cell);
 }
 
 /* ---- JSON ---- */
@@ -177,6 +222,10 @@ static void put_contrast(tmi_json_out *out, const tmi_plan_statistic *s)
 {
     const tmi_plan_contrast *c = s->contrast;
     tmi_json_add_string(out, "of", tmi_statistic_kind_name(c->compared[0].kind));
+    if (c->since) {
+        tmi_json_add_string(out, "since", tmi_last_name(c->since));
+        return;
+    }
     if (c->across) {
         tmi_put_between(out, c);
         if (s->kind != TMI_CONTRAST_WEIGHTED) return;
@@ -192,13 +241,87 @@ static void put_contrast(tmi_json_out *out, const tmi_plan_statistic *s)
     tmi_json_close(out, '}');
 }
 
-static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_measured_in *measured_in, const tmi_result *result)
+/* ---- models ---- */
+
+static void put_term(tmi_json_out *out, const tmi_results *r, const tmi_result *x)
 {
-    const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
+    const tmi_plan_statistic *s = &r->plan->statistics[x->statistic];
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_term_text(&name, s, x->cell);
+    tmi_json_open(out, '{');
+    tmi_json_add_taken(out, "term", &name);
+    tmi_json_add_real(out, "estimate", x->estimate);
+    tmi_json_add_real(out, "se", x->se);
+    tmi_json_add_real(out, "sampling_se", x->sampling_se);
+    tmi_json_add_real(out, "noise_sd", x->noise_sd);
+    put_interval(out, r, x);
+    tmi_json_add_real(out, "p", x->p);
+    if (s->model->family != TMI_LINEAR) {
+        tmi_json_add_open(out, "exp", '{');
+        tmi_json_add_real(out, "estimate", exp(x->estimate));
+        tmi_json_add_real(out, "lower", exp(x->lower));
+        tmi_json_add_real(out, "upper", exp(x->upper));
+        tmi_json_close(out, '}');
+    }
+    if (x->reason) tmi_json_add_string(out, "reason", x->reason);
+    put_notes(out, x);
+    tmi_json_close(out, '}');
+}
+
+/* The tests of all terms of a category at once. */
+static void put_joint(tmi_json_out *out, const tmi_plan_model *m, const tmi_result *terms)
+{
+    bool any = false;
+    for (size_t j = 0; j < m->term_count; j++) any = any || !isnan(terms[j].joint_p);
+    if (!any) return;
+    tmi_json_add_open(out, "joint", '{');
+    for (size_t j = 0; j < m->term_count; j++) {
+        const size_t k = m->terms[j].predictor[0];
+        if (isnan(terms[j].joint_p) || (j > 0 && m->terms[j - 1].predictor[0] == k)) continue;
+        tmi_json_add_open(out, m->on[k]->name, '{');
+        tmi_json_add_real(out, "p", terms[j].joint_p);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, '}');
+}
+
+/* All terms of one group, which follow each other. */
+static void put_model(tmi_json_out *out, const tmi_results *r, const tmi_measured_in *measured_in, const tmi_result *terms)
+{
+    const tmi_plan_statistic *s = &r->plan->statistics[terms->statistic];
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     put_column(out, s);
-    if (s->contrast) put_contrast(out, s);
+    tmi_json_add_string(out, "family", tmi_model_family_name(s->model->family));
+    tmi_json_key(out, "group");
+    tmi_put_group(out, s->by, s->by_count, tmi_group_of(s, terms->cell));
+    if (s->where) tmi_json_add_string(out, "where", s->where->name);
+    tmi_json_add_open(out, "terms", '[');
+    for (size_t j = 0; j < s->model->term_count; j++) put_term(out, r, &terms[j]);
+    tmi_json_close(out, ']');
+    put_joint(out, s->model, terms);
+    if (s->model->family == TMI_LINEAR) tmi_json_add_real(out, "r2", terms->r2);
+    int64_t df = -1; /* the same for all terms that are determined */
+    for (size_t j = 0; j < s->model->term_count && df < 0; j++) df = terms[j].df;
+    tmi_json_key(out, "df");
+    if (df < 0) tmi_json_put_null(out);
+    else tmi_json_put_integer(out, df);
+    if (r->schedule) tmi_put_measured_in(out, measured_in, terms->statistic);
+    tmi_json_close(out, '}');
+}
+
+static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_measured_in *measured_in, const tmi_result *result)
+{
+    const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
+    if (s->model) {
+        if (result->cell % s->model->term_count == 0) put_model(out, r, measured_in, result);
+        return;
+    }
+    tmi_json_open(out, '{');
+    tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
+    put_column(out, s);
+    if (tmi_is_contrast(s->kind)) put_contrast(out, s);
     tmi_json_key(out, "group");
     tmi_put_group(out, s->by, s->by_count - (s->kind == TMI_HISTOGRAM), tmi_group_of(s, result->cell) / bins_of(s));
     if (s->at_count > 0) tmi_json_add_real(out, "at", tmi_at_of(s, result->cell));
@@ -319,7 +442,7 @@ tamis_status tmi_results_shown_json(char **text, const tmi_results *r, tamis_err
     for (size_t i = 0; i < r->count && !json.failed; i++) {
         const tmi_result *x = &r->list[i];
         const tmi_plan_statistic *s = &r->plan->statistics[x->statistic];
-        const char quality[2] = {x->known ? '\0' : tmi_quality(s, x), '\0'};
+        const char quality[2] = {x->known ? '\0' : tmi_quality(r->plan, x), '\0'};
         tmi_text words, cells[TMI_RESULT_CELLS];
         tmi_text_init(&words);
         for (size_t k = 0; k < TMI_RESULT_CELLS; k++) tmi_text_init(&cells[k]);
@@ -424,7 +547,14 @@ static bool has_line(const tamis_plan *plan)
 bool tmi_has_contrasts(const tamis_plan *plan)
 {
     for (size_t i = 0; i < plan->asked_count; i++)
-        if (plan->statistics[i].contrast) return true;
+        if (tmi_is_contrast(plan->statistics[i].kind)) return true;
+    return false;
+}
+
+bool tmi_has_models(const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (plan->statistics[i].model) return true;
     return false;
 }
 
@@ -439,7 +569,8 @@ static bool is_own(const char *name)
 {
     for (size_t i = 0; i < OWN_COLUMNS; i++)
         if (strcmp(own_columns[i], name) == 0) return true;
-    return strcmp(name, "at") == 0 || strcmp(name, "line") == 0 || strcmp(name, "contrast") == 0 || strcmp(name, "quality") == 0;
+    return strcmp(name, "at") == 0 || strcmp(name, "line") == 0 || strcmp(name, "contrast") == 0 ||
+           strcmp(name, "quality") == 0 || strcmp(name, "term") == 0 || strcmp(name, "p") == 0;
 }
 
 static bool is_group(const char *name, const char *const *groups, size_t group_count)
@@ -500,6 +631,17 @@ static void put_csv_contrast(tmi_text *csv, const tmi_plan_statistic *s)
     tmi_text_clear(&words);
 }
 
+static void put_csv_term(tmi_text *csv, const tmi_plan_statistic *s, size_t cell)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_term_text(&name, s, cell);
+    tmi_text_put(csv, ",");
+    if (name.failed) csv->failed = true;
+    else if (name.bytes) put_field(csv, name.bytes);
+    tmi_text_clear(&name);
+}
+
 /* One field. */
 static void put_csv_notes(tmi_text *csv, const tmi_result *result)
 {
@@ -525,6 +667,7 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         put_group_name(&csv, groups, group_count, c);
     }
     if (tmi_has_contrasts(plan)) tmi_text_put(&csv, ",contrast");
+    if (tmi_has_models(plan)) tmi_text_put(&csv, ",term,p");
     if (has_at(plan)) tmi_text_put(&csv, ",at");
     if (has_line(plan)) tmi_text_put(&csv, ",line");
     for (size_t i = OWN_BEFORE; i < OWN_COLUMNS; i++) tmi_text_format(&csv, ",%s", own_columns[i]);
@@ -542,6 +685,8 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
             if (is_by(s, groups[c], &at)) put_field(&csv, tmi_cell_value(s->by, s->by_count, tmi_group_of(s, result->cell), at));
         }
         if (tmi_has_contrasts(plan)) put_csv_contrast(&csv, s);
+        if (tmi_has_models(plan)) put_csv_term(&csv, s, result->cell);
+        if (tmi_has_models(plan)) put_csv_real(&csv, result->p);
         if (has_at(plan)) put_csv_real(&csv, tmi_at_of(s, result->cell));
         if (has_line(plan)) put_csv_real(&csv, line_of(s));
         put_csv_real(&csv, result->estimate);

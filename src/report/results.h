@@ -10,6 +10,13 @@
 tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);
 tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *results, tamis_error *err); /* the same, not yet written */
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
+
+/* For exchange: SDMX-CSV; and for spreadsheets, whose bytes are no text. Of releases only. More numbers than
+ * TMI_MOST_IN_SPREADSHEET are for other programs, and have no spreadsheet. */
+#define TMI_MOST_IN_SPREADSHEET 100000
+tamis_status tmi_results_sdmx_csv(char **text, const tmi_results *results, tamis_error *err);
+tamis_status tmi_results_xlsx(char **bytes, size_t *length, const tmi_results *results, tamis_error *err);
+
 void tmi_results_table(tmi_text *text, const tmi_results *results);
 tamis_status tmi_results_shown_json(char **text, const tmi_results *results, tamis_error *err); /* as people read them */
 
@@ -49,6 +56,16 @@ void tmi_result_title(tmi_text *text, const tamis_plan *plan, const tmi_result *
 /* The group of a cell, and the position of its quantile; NaN: it is none. */
 size_t tmi_group_of(const tmi_plan_statistic *statistic, size_t cell);
 double tmi_at_of(const tmi_plan_statistic *statistic, size_t cell);
+
+/* The term of a model that a cell is of, "sex=f"; nothing of other statistics. */
+void tmi_term_text(tmi_text *text, const tmi_plan_statistic *statistic, size_t cell);
+bool tmi_has_models(const tamis_plan *plan);
+
+/* The probability of a test as people read it, "< .0001" or ".03". */
+void tmi_p_text(tmi_text *text, double p);
+
+/* What a model has beside its coefficients, from those of one group: "R2 0.68; all terms of stype: p < .0001"; or nothing. */
+void tmi_model_text(tmi_text *text, const tmi_plan_statistic *statistic, const tmi_result *terms);
 
 /* Which tables each statistic rests on: lists that are numbered in the order of the statistics, equal ones once. */
 typedef struct tmi_measured_in {

@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/table.h"
 #include "num/number.h"
+#include "plan/names.h"
 #include "report/results.h"
 
 #define COLUMNS TMI_RESULT_CELLS
@@ -22,6 +23,11 @@ static void row_init(row *r)
 static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *result)
 {
     const tmi_plan_statistic *s = &plan->statistics[result->statistic];
+    if (s->by_count == 0 && s->model) {
+        tmi_text_put(text, "  ");
+        tmi_term_text(text, s, result->cell);
+        return;
+    }
     if (s->by_count == 0) {
         tmi_result_title(text, plan, result);
         return;
@@ -30,6 +36,8 @@ static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *
     for (size_t i = 0; i < s->by_count; i++) {
         tmi_text_format(text, "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, result->cell), i));
     }
+    if (s->model) tmi_text_put(text, ", ");
+    tmi_term_text(text, s, result->cell);
     if (s->at_count < 2) return;
     tmi_text_put(text, ", quantile ");
     tmi_text_real(text, tmi_at_of(s, result->cell));
@@ -51,11 +59,12 @@ int tmi_unit_decimals(double unit)
  * for a quotient. */
 static int useful_decimals(const tmi_results *results, const tmi_plan_statistic *s)
 {
-    if (s->kind > TMI_IQR) return 4; /* shares and quotients of a distribution function, whatever the unit of its values */
+    if (s->kind > TMI_IQR || s->kind == TMI_CORRELATION || (s->model && s->model->family != TMI_LINEAR))
+        return 4; /* shares and quotients of a distribution function, whatever the unit of its values */
     int decimals = s->column ? tmi_unit_decimals(s->column->grid.step) : 0;
     const tmi_statistic_kind kind = s->contrast ? s->contrast->compared[0].kind : s->kind;
     if (s->kind == TMI_CONTRAST_QUOTIENT) return 4;
-    if (kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_RATIO) return decimals + 4;
+    if (s->model || kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_RATIO) return decimals + 4;
     const tmi_plan_design *d = &results->plan->design;
     bool whole = !d->by && d->sample > 0 && d->population % d->sample == 0;
     return whole ? decimals : decimals + 2;
@@ -164,6 +173,67 @@ static void put_reason(tmi_text *cell, reasons *all, const char *words)
     tmi_text_format(cell, "none (%zu)", i + 1);
 }
 
+/* Changes between samples that are not declared to be independent. */
+static bool has_dependent_changes(const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (plan->statistics[i].kind == TMI_CONTRAST_CHANGE && !plan->statistics[i].contrast->independent) return true;
+    return false;
+}
+
+/* A model without what it is on: its terms say that. */
+static void put_short_title(tmi_text *text, const tmi_plan_statistic *s)
+{
+    tmi_text_format(text, "%s %s of %s", tmi_model_family_name(s->model->family), tmi_statistic_name(s), s->column->name);
+    if (s->where) tmi_text_format(text, " where %s", s->where->name);
+    for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
+}
+
+static void put_test(tmi_text *cell, const tmi_result *result)
+{
+    if (isnan(result->p)) return;
+    tmi_text_put(cell, "  p ");
+    tmi_p_text(cell, result->p);
+}
+
+/* Coefficients that are logarithms, as factors. */
+static void put_ratios(tmi_text *words, const tmi_plan_statistic *s, const tmi_result *terms)
+{
+    const char *before = s->model->family == TMI_LOGISTIC ? "odds ratios " : "rate ratios ";
+    if (s->model->family == TMI_LINEAR) return;
+    if (words->length > 0) tmi_text_put(words, "; ");
+    for (size_t j = 1; j < s->model->term_count; j++) {
+        if (isnan(terms[j].lower)) continue;
+        tmi_text_put(words, before);
+        tmi_term_text(words, s, terms[j].cell);
+        tmi_text_format(words, " %.3g (%.3g to %.3g)", exp(terms[j].estimate), exp(terms[j].lower), exp(terms[j].upper));
+        before = ", ";
+    }
+}
+
+/* What models have beside their coefficients, below the table. */
+static void put_models(tmi_text *text, const tmi_results *results)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        const tmi_result *first = &results->list[i];
+        const tmi_plan_statistic *s = &results->plan->statistics[first->statistic];
+        tmi_text words, about;
+        if (!s->model || first->cell % s->model->term_count != 0) continue;
+        tmi_text_init(&words);
+        tmi_text_init(&about);
+        tmi_model_text(&about, s, first);
+        put_ratios(&about, s, first);
+        tmi_statistic_title(&words, results->plan, first->statistic);
+        for (size_t k = 0; k < s->by_count; k++)
+            tmi_text_format(&words, ", %s", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, first->cell), k));
+        if (about.length > 0) tmi_text_format(&words, ": %s", about.bytes);
+        if (words.failed || about.failed) text->failed = true;
+        else if (about.length > 0) tmi_text_wrap(text, "", "  ", words.bytes);
+        tmi_text_clear(&words);
+        tmi_text_clear(&about);
+    }
+}
+
 void tmi_results_table(tmi_text *text, const tmi_results *results)
 {
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
@@ -179,8 +249,9 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         const tmi_plan_statistic *s = &plan->statistics[result->statistic];
         row r;
         row_init(&r);
-        if (s->by_count > 0 && result->cell == 0) {
-            tmi_statistic_title(&r.cells[0], plan, result->statistic);
+        if ((s->by_count > 0 || s->model) && result->cell == 0) {
+            if (s->model) put_short_title(&r.cells[0], s);
+            else tmi_statistic_title(&r.cells[0], plan, result->statistic);
             tmi_table_row_taken(&table, r.cells);
         }
         put_label(&r.cells[0], plan, result);
@@ -189,6 +260,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         if (mixed && !result->known && !isnan(result->lower)) {
             tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_nearest(s->confidence));
         }
+        if (s->model) put_test(&r.cells[3], result);
         if (result->outside_range) {
             tmi_text_put(&r.cells[3], " *");
             outside = true;
@@ -204,7 +276,12 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         first[1] = (char)('1' + i);
         tmi_text_wrap(text, first, "    ", none.words[i]);
     }
+    put_models(text, results);
     if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values\n");
     if (apart) tmi_text_put(text, "! this estimate is outside its own interval: rely on the interval\n");
+    if (results->schedule && has_dependent_changes(plan))
+        tmi_text_wrap(text, "", "",
+                      "Changes: the sampling variances of both waves are added; intervals are too wide "
+                      "where kept persons answer alike, and too narrow where they vary in opposite directions.");
     tmi_table_clear(&table);
 }

@@ -55,8 +55,9 @@ static tamis_status keep(solution *best, const tmi_found_tables *found, const tm
     }
     for (size_t i = 0; i < s->plan->asked_count; i++) {
         if (!s->plan->statistics[i].contrast) continue;
-        best->noise[i] = tmi_expected_sum(s, i, best->noise);
-        best->sampling[i] = tmi_expected_sum(s, i, best->sampling);
+        tamis_status status = tmi_expected_sum(&best->noise[i], s, i, best->noise, err);
+        if (status == TAMIS_OK) status = tmi_expected_sum(&best->sampling[i], s, i, best->sampling, err);
+        if (status != TAMIS_OK) return status;
     }
     best->budget = p->budget;
     for (size_t k = 0; k < found->best.count; k++) {

@@ -54,8 +54,32 @@ static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
                     privacy->design_column, reason.message);
 }
 
+/* A model is measured where all of its predictors are categories: what numbers need is a table of all their products. */
+static tamis_status check_models(const tamis_plan *plan, tamis_error *err)
+{
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        if (t->kind == TMI_CORRELATION)
+            return tmi_fail(
+                err, TAMIS_REFUSED,
+                "%s:%d:%d: correlations are not available in releases, only in `tamis estimate`; nearest statistic that "
+                "works: a regression of %s on cuts of %s",
+                plan->name, t->line, t->place, t->column->name, t->second->name);
+        for (size_t k = 0; t->model && k < t->model->on_count; k++)
+            if (t->model->on[k]->is_number)
+                return tmi_fail(
+                    err, TAMIS_REFUSED,
+                    "%s:%d:%d: %s is a number, and regressions on uncut numbers are not available in releases, only in "
+                    "`tamis estimate`; nearest statistic that works: cut it, {%s: [A, B]} in the place of %s",
+                    plan->name, t->line, t->place, t->model->on[k]->name, t->model->on[k]->name, t->model->on[k]->name);
+    }
+    return TAMIS_OK;
+}
+
 tamis_status tmi_refuse_plan(const tamis_plan *plan, tamis_error *err)
 {
+    const tamis_status models = check_models(plan, err);
+    if (models != TAMIS_OK) return models;
     tamis_status status = check_setting(plan, err);
     return status == TAMIS_OK ? check_regularised(plan, err) : status;
 }

@@ -35,14 +35,19 @@ typedef struct tmi_result {
     double bias;         /* the largest bias that bounded or moved weights bring; NaN if they bring none */
     tmi_shrunk shrunk;
     double clamped; /* in an estimate: by how much the bounds of contributions of a release would change it; NaN without bounds */
-    int64_t clamped_rows;         /* in how many rows they would */
-    int64_t df;                   /* degrees of freedom; -1 is written as null */
+    int64_t clamped_rows; /* in how many rows they would */
+    int64_t df;           /* degrees of freedom; -1 is written as null */
+    /* Of a term of a model: the probability of an estimate as far from 0 if the coefficient were 0; of its category as a whole,
+     * where that has several terms; the share of the variance that the model explains, with the first term alone. NaN: none */
+    double p, joint_p, r2;
     const char *reason;           /* why the estimate or the interval is null; NULL if they are not */
     const char *notes[TMI_NOTES]; /* what was done to the number, in words */
     size_t note_count;
     bool exact;         /* the interval is that of a test of a count, inverted */
     bool limited;       /* the sampling variance is an upper limit of a noisy one */
     bool known;         /* the number is public, and nothing was measured for it */
+    bool withheld;      /* by a rule of the plan */
+    char few_units;     /* the flag that a rule of the plan gives because of few units, 'E' or 'F'; '\0': none */
     bool outside_range; /* no population could have this value */
 } tmi_result;
 
@@ -68,6 +73,9 @@ static inline bool tmi_is_whole_range(const tmi_result *x) { return x->lower <= 
                   .bias = TMI_NULL, \
                   .shrunk = TMI_NOT_SHRUNK, \
                   .clamped = TMI_NULL, \
+                  .p = TMI_NULL, \
+                  .joint_p = TMI_NULL, \
+                  .r2 = TMI_NULL, \
                   .df = -1})
 
 /* Rows in which a column is not what the plan says; reported inside the agency only. */

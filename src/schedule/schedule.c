@@ -56,7 +56,7 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighting weighting)
     const tmi_variance_source source = tmi_variance_source_of(s);
     switch (weighting) {
     case TMI_UNWEIGHTED:
-        return tmi_main_weighting(s) == weighting || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
+        return tmi_main_weighting(s) == weighting || tmi_asks_units(&s->plan->postprocess) || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHTED: return tmi_main_weighting(s) == weighting;
     case TMI_CONTRIBUTED: return tmi_has_contributed(s);
     case TMI_SPREAD:
@@ -130,7 +130,7 @@ done:
 static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighting weighting)
 {
     if (weighting == tmi_weighting_of(s, i)) return true;
-    return weighting == TMI_UNWEIGHTED && s->plan->postprocess.units_below > 0;
+    return weighting == TMI_UNWEIGHTED && tmi_asks_units(&s->plan->postprocess);
 }
 
 static tamis_status take_maps(tmi_schedule *s, tamis_error *err)

@@ -9,6 +9,7 @@
 #include "num/law/noise.h"
 #include "num/number.h"
 #include "schedule/guesses.h"
+#include "schedule/model_guess.h"
 
 /* ---- slots ---- */
 
@@ -203,7 +204,7 @@ static size_t measured_cut(const tamis_plan *plan, size_t i)
 static int64_t overlap_of(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    int64_t overlap = 1;
+    int64_t overlap = t->model ? (int64_t)t->model->term_count : 1; /* a row is in all coefficients of its group */
     for (size_t k = 0; k < t->by_count; k++) {
         const size_t own = s->workload.maps[i].by[k];
         int64_t most = 1;
@@ -301,16 +302,29 @@ tmi_weighting tmi_errors_family(const tmi_schedule *s) { return s->sampling.clus
 static bool is_joint(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
-    bool joint = s->workload.maps[i].joint && !tmi_is_known(s, i);
+    bool joint = s->workload.maps[i].joint && !tmi_is_known(s, i) && !c->since; /* a change has the errors of its number */
     for (size_t k = 0; joint && k < c->compared_count; k++)
         joint = !tmi_has_ranges_by_stratum(&s->plan->statistics[c->compared[k].statistic]);
     return joint;
+}
+
+/* Whether a statistic that nobody asked for serves models alone: they need no error of a cell by itself. */
+static bool serves_models_alone(const tamis_plan *plan, size_t i)
+{
+    if (i < plan->compared_first) return false;
+    for (size_t j = 0; j < plan->asked_count; j++) {
+        const tmi_plan_statistic *t = &plan->statistics[j];
+        for (size_t k = 0; t->contrast && !t->model && k < t->contrast->compared_count; k++)
+            if (t->contrast->compared[k].statistic == i) return false;
+    }
+    return true;
 }
 
 bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
 {
     const tmi_statistic_map *r = &s->workload.maps[i];
     const tmi_plan_statistic *t = &s->plan->statistics[i];
+    if (serves_models_alone(s->plan, i)) return false;
     if ((t->contrast ? !is_joint(s, i) : r->known) || tmi_variance_source_for(s, i) != TMI_MEASURED_ERRORS ||
         tmi_has_ranges_by_stratum(t))
         return false;
@@ -464,20 +478,52 @@ double tmi_expected_weight(const tmi_schedule *s, size_t i, size_t term)
     return weight / o.size;
 }
 
-double tmi_expected_sum(const tmi_schedule *s, size_t i, const double *variances)
+tamis_status tmi_expected_sum(double *sum, const tmi_schedule *s, size_t i, const double *variances, tamis_error *err)
 {
     const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
-    double sum = 0;
+    *sum = 0;
+    if (s->plan->statistics[i].model) { /* the mean over its coefficients */
+        tmi_model_guess g;
+        const tamis_status status = tmi_model_guess_make(&g, s, i, err);
+        if (status != TAMIS_OK) return status;
+        for (size_t k = 0; k < g.terms * g.cells; k++)
+            *sum += g.inflation * g.weights[k] * g.weights[k] / (double)g.terms * variances[c->compared[0].statistic];
+        tmi_model_guess_clear(&g);
+        return TAMIS_OK;
+    }
     for (size_t k = 0; k < c->term_count; k++)
         if (!s->workload.maps[tmi_term_statistic(c, k)].known)
-            sum += pow(tmi_expected_weight(s, i, k), 2) * variances[tmi_term_statistic(c, k)];
-    return sum;
+            *sum += pow(tmi_expected_weight(s, i, k), 2) * variances[tmi_term_statistic(c, k)];
+    return TAMIS_OK;
+}
+
+/* Of a model: the mean over its coefficients of the largest value in any cell. That of a mean is of a cell of the usual size. */
+static tamis_status largest_of_model(double *largest, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    const size_t of = s->plan->statistics[i].contrast->compared[0].statistic;
+    tmi_typical_group o;
+    tmi_model_guess g;
+    double own = 0;
+    tamis_status status = tmi_model_guess_make(&g, s, i, err);
+    *largest = 0;
+    if (status != TAMIS_OK) return status;
+    tmi_typical_group_make(&o, s, of);
+    status = largest_value(&own, s, of, &o, err);
+    for (size_t j = 0; j < g.terms; j++) {
+        double most = 0;
+        for (size_t k = 0; k < g.cells; k++)
+            most = fmax(most, fabs(g.weights[j * g.cells + k]) / (g.shares[k] * (double)g.cells));
+        *largest += own * most / (double)g.terms;
+    }
+    tmi_model_guess_clear(&g);
+    return status;
 }
 
 /* Of a contrast: a row is in one of the groups that are compared, or in both statistics. */
 static tamis_status largest_of_contrast(double *largest, const tmi_schedule *s, size_t i, tamis_error *err)
 {
     const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    if (s->plan->statistics[i].model) return largest_of_model(largest, s, i, err);
     *largest = 0;
     for (size_t k = 0; k < c->term_count; k++) {
         const size_t of = tmi_term_statistic(c, k);

@@ -94,7 +94,8 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size
 /* The factor of a contrast's number in it, if all is as expected; and what the variances of all statistics make that of the
  * contrast, as if its numbers had nothing in common. */
 double tmi_expected_weight(const tmi_schedule *schedule, size_t contrast, size_t term);
-double tmi_expected_sum(const tmi_schedule *schedule, size_t contrast, const double *variances);
+tamis_status tmi_expected_sum(double *sum, const tmi_schedule *schedule, size_t contrast, const double *variances,
+                              tamis_error *err);
 
 /* Degrees of freedom that the design has for sampling variances, from public sizes; infinite: not known. */
 double tmi_error_degrees(const tmi_schedule *schedule);

@@ -278,8 +278,8 @@ done:
     return status;
 }
 
-/* Rows of groups, for `suppress`, once for statistics with the same groups and columns: a few rows more or less decide nothing,
- * so that smaller noise is worth nothing. */
+/* Rows of groups, for rules on quality, once for statistics with the same groups and columns: a few rows more or less decide
+ * nothing, so that smaller noise is worth nothing. */
 #define FEW_ROWS 5
 
 static bool has_groups_of(const tmi_plan_statistic *t, const tmi_plan_statistic *other)
@@ -295,7 +295,7 @@ static tamis_status add_units(making *m, size_t i, tamis_error *err)
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     tmi_moment_sum sum;
     tamis_status status;
-    if (s->plan->postprocess.units_below == 0 || (t->by_count == 0 && !t->where)) return TAMIS_OK;
+    if (!tmi_asks_units(&s->plan->postprocess) || (t->by_count == 0 && !t->where)) return TAMIS_OK;
     for (size_t j = 0; j < i; j++)
         if (!s->workload.maps[j].known && has_groups_of(t, &s->plan->statistics[j])) return TAMIS_OK;
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHTED, i, 0, 0, rows, NULL, err));

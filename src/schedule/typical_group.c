@@ -375,6 +375,7 @@ static tmi_expected_group prospect_of(const subject *about, size_t group, double
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
         const double relative = noise->estimate.covariance[o.denominator][o.denominator] / (o.divisor * o.divisor);
         variance /= 1 - fmin(relative, 0.5);
+        expected_group.relative = relative;
     }
     expected_group.noise_sd = sqrt(variance);
     return expected_group;

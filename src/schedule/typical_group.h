@@ -29,6 +29,8 @@ typedef struct tmi_expected_group {
     double noise_sd, sampling_sd, expected, range;
     double limit;             /* no error of it is larger: the range of a mean, share or variance, else infinite */
     double units;             /* of the population, in the group; 0: the statistic has no denominator */
+    double relative;          /* the variance of the noise of that denominator, relative to its square; 0 without one */
+    double turn;              /* of a coefficient: z^2 N2 (inference/model_results.c); else 0 */
     tmi_measured_error error; /* of its sampling error; its `scale` is 0 where that is not measured */
 } tmi_expected_group;
 

@@ -121,7 +121,7 @@ void tmi_coverage_names(tmi_text *statistic, tmi_text *group, const tmi_coverage
     tmi_text_put(statistic, tmi_statistic_name(s));
     if (s->kind == TMI_QUANTILE) tmi_text_format(statistic, " %.6g", tmi_at_of(s, r->cell));
     if (s->column) tmi_text_format(statistic, " %s", s->column->name);
-    if (s->contrast) tmi_text_put(statistic, ", ");
+    if (tmi_is_contrast(s->kind)) tmi_text_put(statistic, ", ");
     tmi_contrast_text(statistic, s);
     for (size_t k = 0; k < s->by_count; k++) tmi_text_format(statistic, "%s%s", k == 0 ? " by " : ", ", s->by[k]->name);
     tmi_text_put(group, "");
@@ -137,7 +137,7 @@ static void put_name(tmi_json_out *out, const tmi_coverage *study, size_t i)
     const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
-    if (s->contrast) {
+    if (tmi_is_contrast(s->kind)) {
         tmi_text words;
         tmi_text_init(&words);
         tmi_contrast_text(&words, s);

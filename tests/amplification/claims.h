@@ -46,4 +46,13 @@ static inline tamis_design *two_of(tamis_design *first, int64_t units, int64_t t
     return design;
 }
 
+/* The same with a systematic sample in each, in a public order. */
+static inline tamis_design *two_of_systematic(tamis_design *first, int64_t units, int64_t taken)
+{
+    tamis_design *design = NULL;
+    tamis_design *second[] = {systematic(units, taken, 0), systematic(units, taken, 0)};
+    assert_int_equal(tamis_design_take_stages(&design, first, second, 2, NULL), TAMIS_OK);
+    return design;
+}
+
 #endif

@@ -121,6 +121,14 @@ static void what_is_not_proved_is_refused(void **state)
     refuse(pps("systematic", pi), TAMIS_REPLACE, TAMIS_REPLACE, "systematic sampling with unequal probabilities has no");
     refuse(pps("systematic_random", pi), TAMIS_REPLACE, TAMIS_REPLACE, "random order has no proved coupling");
     refuse(stages(pps("brewer", "0.25 0.75 1"), census(1), census(1), census(1)), TAMIS_REPLACE, TAMIS_REPLACE, "Brewer");
+    refuse(stages(pps("systematic", "0.5 0.25 0.25"), census(1), census(3), census(2)), TAMIS_REPLACE, TAMIS_ANY_ONE,
+           "systematic");
+    refuse(stages(pps("systematic", "0.5 0.25 0.25"), srs(2, 1), srs(2, 1), srs(2, 1)), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE,
+           "changes how the others are drawn");
+    refuse(stages(pps("sampford", "0.5 0.25 0.25"), srs(2, 1), srs(2, 1), srs(2, 1)), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE,
+           "changes how the others are drawn");
+    refuse(stages(pps("systematic", "0.5 0.25 0.25"), pps("brewer", pi), srs(2, 1), srs(2, 1)), TAMIS_REPLACE, TAMIS_REPLACE,
+           "Brewer");
     refuse(strata(srs(4, 1), pps("tille", pi)), TAMIS_REPLACE, TAMIS_REPLACE, "Tille");
     refuse(stages(srs(3, 1), with_replacement(2, 1), srs(2, 1), srs(2, 1)), TAMIS_REPLACE, TAMIS_REPLACE, "with replacement");
     refuse(pps("sampford", pi), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE, "changes how the others are drawn");
@@ -150,6 +158,7 @@ static void what_claims_too_much_is_refused(void **state)
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, equal_clusters(3, 4), "differ in 4 records");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, with_replacement(5, 2), "not a simple random sample");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, two_of(srs(2, 1), 3, 2), "not a simple random sample");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, two_of(pps("brewer", "0.5 0.5"), 3, 1), "is not known");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, systematic(9, 3, 1), NULL);
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, pps("sampford", "0.3 0.7 0.3 0.7"), NULL);
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, census(4), NULL);

@@ -263,7 +263,36 @@ static void no_table_loses_more(void **state)
         {"Poisson, mechanism replaces", pps("poisson", "0.5 0.25 0.75"), NULL, TAMIS_REPLACE, true, 2},
         {"Poisson, either", pps("poisson", "0.5 0.25 0.75"), NULL, TAMIS_ANY_ONE, true, 2},
         {"srs, either", srs(4, 2), NULL, TAMIS_ANY_ONE, true, 2},
-        {"clusters of two sizes, either", clusters(srs(2, 1), 1, 2), NULL, TAMIS_ANY_ONE, false, 2},
+        {"clusters of two sizes, either", clusters(srs(2, 1), 1, 2), NULL, TAMIS_ANY_ONE, true, 2},
+        {"clusters of three sizes, either", stages(srs(3, 1), census(1), census(2), census(3)), NULL, TAMIS_ANY_ONE, false, 2},
+        {"a small cluster that is likely, either", stages(pps("sampford", "0.8 0.1 0.1"), census(1), census(3), census(3)), NULL,
+         TAMIS_ANY_ONE, false, 2},
+        {"clusters 2 of 3, either", stages(srs(3, 2), census(1), census(2), census(1)), NULL, TAMIS_ANY_ONE, false, 2},
+        {"Poisson clusters, either", stages(pps("poisson", "0.25 0.5 0.5"), census(2), census(1), census(1)), NULL, TAMIS_ANY_ONE,
+         false, 2},
+        {"two stages, one and two, either", stages(srs(3, 1), srs(2, 1), srs(2, 2), srs(2, 1)), NULL, TAMIS_ANY_ONE, false, 2},
+        {"two stages, sampford", stages(pps("sampford", "0.5 0.25 0.25"), srs(2, 1), srs(2, 1), srs(2, 1)), NULL, TAMIS_REPLACE,
+         true, 2},
+        {"two stages, conditional Poisson", stages(pps("conditional_poisson", "0.9 0.5 0.6"), srs(2, 1), srs(2, 1), srs(2, 1)),
+         NULL, TAMIS_REPLACE, true, 2},
+        {"two stages, systematic inside", two_of_systematic(srs(2, 1), 3, 1), NULL, TAMIS_REPLACE, true, 2},
+        {"two stages, Bernoulli inside", stages(srs(3, 1), bernoulli(2, "1/2"), bernoulli(1, "1/3"), bernoulli(2, "1/2")), NULL,
+         TAMIS_ANY_ONE, false, 2},
+        {"within clusters, systematic", stages(pps("systematic", "0.25 0.5 0.25"), srs(2, 1), srs(2, 1), srs(2, 1)), NULL,
+         TAMIS_REPLACE, false, 2},
+        {"within clusters, systematic 2 of 3", stages(pps("systematic", "0.9 0.5 0.6"), srs(2, 1), srs(2, 1), srs(2, 1)), NULL,
+         TAMIS_REPLACE, false, 2},
+        {"within clusters, take all", stages(pps("systematic", "1 0.5 0.5"), srs(2, 1), srs(2, 1), srs(2, 1)), NULL,
+         TAMIS_REPLACE, true, 2},
+        {"within clusters, random order", stages(pps("systematic_random", "0.25 0.5 0.25"), srs(2, 1), srs(3, 2), srs(2, 1)),
+         NULL, TAMIS_ANY_ONE, false, 2},
+        {"within clusters, Tille", stages(pps("tille", "0.9 0.5 0.6"), srs(2, 1), srs(2, 1), srs(3, 1)), NULL, TAMIS_REPLACE,
+         false, 2},
+        {"within clusters, Brewer",
+         stages(pps("brewer", "0.3 0.3 0.4"), bernoulli(2, "1/2"), bernoulli(2, "1/3"), bernoulli(1, "1/2")), NULL, TAMIS_ANY_ONE,
+         false, 2},
+        {"within clusters, whole ones too", stages(pps("systematic", "0.25 0.5 0.25"), srs(2, 1), census(2), srs(2, 1)), NULL,
+         TAMIS_ANY_ONE, false, 2},
         {"census", census(3), NULL, TAMIS_REPLACE, true, 2},
         {"census, added", census(3), census(2), TAMIS_ADD_REMOVE, true, 2},
         {"Bernoulli, added", bernoulli(3, "1/3"), bernoulli(2, "1/3"), TAMIS_ADD_REMOVE, true, 2},
@@ -296,7 +325,8 @@ static void clusters_of_unequal_sizes_lose_as_if_filled_up(void **state)
     double worst = worst_table(unequal, NULL, 2, TAMIS_ANY_ONE, 2);
     assert_true(worst <= bound * (1 + 1e-11));
     assert_true(worst >= bound * (1 - 1e-9));
-    assert_true(bound < exp(claimed(unequal, log_of[2], TAMIS_REPLACE, TAMIS_ANY_ONE)));
+    assert_true(fabs(bound - exp(claimed(unequal, log_of[2], TAMIS_REPLACE, TAMIS_ANY_ONE))) < 1e-9);
+    assert_true(bound < exp(claimed(unequal, log_of[2], TAMIS_REPLACE, TAMIS_ADD_REMOVE)));
     tamis_design_free(unequal);
     tamis_design_free(equal);
 }
@@ -309,6 +339,21 @@ static void clusters_are_no_simple_random_samples(void **state)
     assert_true(worst_table(one_in_two, NULL, 2, TAMIS_REPLACE, 2) > 1 + 1. / 2 * (2 - 1) + 0.2);
     assert_true(worst_table(pairs, NULL, 2, TAMIS_REPLACE, 2) > 1 + 1. / 3 * (2 - 1) + 0.05);
     tamis_design_free(one_in_two);
+    tamis_design_free(pairs);
+}
+
+/* What is claimed within clusters is 1 + f (E - 1), whatever drew them; with many records a cluster, some first stage comes
+ * near. */
+static void what_holds_within_clusters_is_almost_attained(void **state)
+{
+    tamis_design *known = stages(pps("systematic", "0.5 0.25 0.25"), srs(3, 2), srs(2, 1), srs(2, 1)),
+                 *pairs = two_of(pps("brewer", "0.5 0.5"), 3, 2);
+    (void)state;
+    assert_true(fabs(exp(claimed(known, log_of[2], TAMIS_REPLACE, TAMIS_ANY_ONE)) - (1 + 2. / 3)) < 1e-9);
+    assert_true(fabs(exp(claimed(pairs, log_of[3], TAMIS_REPLACE, TAMIS_REPLACE)) - (1 + 2. / 3 * 2)) < 1e-9);
+    /* more than the rate of the unit, and more than two proved stages */
+    assert_true(worst_table(pairs, NULL, 2, TAMIS_REPLACE, 3) > 1 + 1. / 3 * 2 + 0.1);
+    tamis_design_free(known);
     tamis_design_free(pairs);
 }
 
@@ -382,6 +427,7 @@ int main(void)
         cmocka_unit_test(no_table_loses_more),
         cmocka_unit_test(clusters_are_no_simple_random_samples),
         cmocka_unit_test(clusters_of_unequal_sizes_lose_as_if_filled_up),
+        cmocka_unit_test(what_holds_within_clusters_is_almost_attained),
         cmocka_unit_test(no_table_has_a_larger_delta),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

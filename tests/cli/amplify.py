@@ -4,6 +4,7 @@ import json
 import math
 import re
 import xml.etree.ElementTree as xml
+from fractions import Fraction
 
 from kit import *
 
@@ -164,5 +165,55 @@ def each_mistake(name, arguments, words):
 
 for name, (arguments, words) in WRONG.items():
     each_mistake(name, arguments, words)
+
+THREE = ('{"stratified": {"within": "srs", "strata": [{"population": 200, "sample": 100}, {"population": 2000, "sample": 100}, '
+         '{"population": 20000, "sample": 100}]}}')
+
+
+@case
+def one_epsilon_per_stratum():
+    """tamis privacy strata: weights 2, 20 and 200, outsiders 0.5."""
+    for insider, scale in (("5", 41.0404), ("3", 66.6667)):
+        done = tamis("privacy", "strata", "--outsider", "0.5", "--insider", insider, "--to", "1", "--design", THREE, "--json")
+        assert done.returncode == OK and done.stderr == "", done
+        out = json.loads(done.stdout)
+        assert abs(out["scale"]["crossing"]["upper"] - scale) < 1e-3 and abs(out["scale"]["uniform"]["upper"] - 240.443) < 1e-3, out
+        for stratum, f in zip(out["strata"], (1 / 2, 1 / 20, 1 / 200)):
+            epsilon = float(Fraction(stratum["epsilon"]))
+            assert 0 <= min(float(insider), math.log1p(math.expm1(0.5) / f)) - epsilon < 1e-8, stratum
+            assert stratum["outsider"]["upper"] <= 0.5 and holds(stratum["weight"], 1 / f), stratum
+    done = tamis("privacy", "strata", "--outsider", "0.5", "--insider", "5", "--to", "1", "--design", THREE)
+    assert done.returncode == OK and "scale 41.041\n" in done.stdout and "240.45" in done.stdout and all(len(x) <= 80 for x in done.stdout.splitlines())
+    done = tamis("privacy", "strata", "--outsider", "1", "--insider", "5", "--design", SYSTEMATIC)
+    assert done.returncode == OK and "Laplace" not in done.stdout, done
+
+
+@case
+def epsilons_of_strata_are_refused_without_a_theorem():
+    asked = ("privacy", "strata", "--outsider", "0.5", "--insider", "5")
+    for design in ('{"pps": {"method": "brewer", "probabilities": ["1/2", "1/2"]}}', '{"srs_with_replacement": {"population": 5, "sample": 2}}'):
+        assert tamis(*asked, "--design", design).returncode == REFUSED, design
+    is_usage_error(tamis("privacy", "strata", "--design", THREE), "--outsider and --insider")
+    is_usage_error(tamis(*asked), "give exactly one of")
+    is_usage_error(tamis(*asked, "--design", THREE, "--from", "1"), "--from needs --to")
+    is_usage_error(tamis(*asked, "--design", "{}"), "--design")
+    for wrong in ("200", "200:", "5:9", "200:100,", "a:b", ",".join(["9:3"] * 65)):
+        is_usage_error(tamis(*asked, "--strata", wrong), "--strata needs UNITS:SAMPLED")
+    listed = tamis(*asked, "--strata", "200:100,2000:100,20000:100", "--json")
+    assert listed.returncode == OK and listed.stdout == tamis(*asked, "--design", THREE, "--json").stdout
+    assert tamis("privacy", "strata", "--outsider", "0", "--insider", "5", "--design", THREE).returncode == INVALID
+    with tempfile.TemporaryDirectory() as folder:
+        plan = pathlib.Path(folder) / "plan.yaml"
+        text = ("tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {stratified: {by: g, within: srs, strata: {a: {population: 90, sample: 9}, "
+                "b: {population: 20, sample: 10}}}}\ncolumns: {g: {values: [a, b]}}\nstatistics: [{count: units}]\nprivacy: ")
+        plan.write_text(text + "{unit: person, epsilon: 1, protect: frame, given: population, secret_sample: yes}\n")
+        done = tamis(*asked, "--to", "1", plan)
+        assert done.returncode == OK and re.search(r"^a +90 +10 +2\.01", done.stdout, re.M), done.stdout
+        plan.write_text(text + "{unit: person, epsilon: 1}\n")  # the sample is not secret
+        assert tamis(*asked, plan).returncode == REFUSED
+        plan.write_text(text + "{outsider: 0.5, insider: 5}\nbudget: {outsider: 1, insider: 8}\n")
+        done = tamis("check", plan)
+        assert done.returncode == INVALID and done.stderr.count("tamis privacy strata PLAN.yaml") == 4, done.stderr
+
 
 main()

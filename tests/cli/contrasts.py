@@ -170,4 +170,23 @@ def the_preview_foresees_them():
                 assert s["contrast"] and 1 / 3 < s["se"] / r["se"] < 3, (s, r)
 
 
+@case
+def quotients_of_groups_that_differ_in_size_are_foreseen():
+    """Shares of the groups are public guesses."""
+    asked = ["{quotient: {count: units, between: {g: [a, b]}}}", "{quotient: {total: x, between: {g: [b, a]}}}"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rows(folder)
+        text = plan(folder, asked).read_text().replace("g: {values: [a, b]}", "g: {values: [a, b], typical: {a: 0.1, b: 0.9}}")
+        (folder / "p.yaml").write_text(text)
+        lines = (folder / "rows.csv").read_text().splitlines()
+        lines = lines[:1] + [",".join([*line.split(",")[:2], "a" if i % 10 == 0 else "b", *line.split(",")[3:]]) for i, line in enumerate(lines[1:])]
+        (folder / "rows.csv").write_text("\n".join(lines) + "\n")
+        told = json.loads(tamis("check", folder / "p.yaml", "--json", cwd=folder).stdout)["statistics"]
+        done = with_memory("release", folder / "p.yaml", "--out", folder / "out", "--json", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        for s, r in zip(told, json.loads(done.stdout)["results"], strict=True):
+            assert 1 / 1.6 < s["se"] / r["se"] < 1.6, (s["se"], r)
+
+
 main()

@@ -6,7 +6,8 @@ import math
 from kit import *
 
 DEMO = TOP / "examples" / "demo"
-FILES = {"release.json", "release.csv", "measurements.json", "certificate.json", "registry.yaml", "report.html"}
+FILES = {"release.json", "release.csv", "release.sdmx.csv", "release.xlsx", "measurements.json", "certificate.json", "registry.yaml",
+         "report.html"}
 
 
 def truth():

@@ -124,7 +124,7 @@ def what_is_missing_is_named_once():
         undeclared = tamis("check", "wrong.yaml", cwd=folder)
         assert undeclared.returncode == INVALID and "total: income is not declared under `columns`" in undeclared.stderr, undeclared
         model = tamis("check", "model.yaml", cwd=folder)
-    assert model.returncode == INVALID and "regression: not offered: compare means or shares of groups" in model.stderr, model
+    assert model.returncode == INVALID and "regression: expected a map, e.g. {of: income, on: [age, sex, region]}" in model.stderr, model
 
 
 @case

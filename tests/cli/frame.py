@@ -242,6 +242,10 @@ def an_outsider_of_clusters_and_stages():
     told = outsider("{two_stage: {first: {by: d, population: 20, sample: 2}, second: {population: m, sample: 5}}, max_weight: 200}", sample=sample)
     assert told["theorem"] == "two_stage"
     is_epsilon(told["epsilon"], clusters(0.1, 5))
+    told = outsider("{two_stage: {first: {by: d, population: 20, sample: 2}, second: {population: m, sample: 5, smallest: 20}}, max_weight: 200}",
+                    sample=sample)
+    S = 0.1 * 0.75 / math.e + 0.9 * math.exp(-5)  # a quarter of a cluster is drawn: missing from it, or with it
+    is_epsilon(told["epsilon"], math.log((0.1 * 0.25 + S) / (0.1 * 0.25 / math.e + S)))
     reason = outsider("{two_stage: {first: {by: d, population: 20, sample: 2}, second: {population: m, sample: m}}, max_weight: 200}", sample=sample)
     assert "is a column" in reason, reason
 

@@ -4,9 +4,13 @@ import io
 import json
 import math
 import sqlite3
+from fractions import Fraction
 
 from book import NOISY, SRS, TABLE, Book, schools, sha256
 from kit import *
+
+sys.path.insert(0, str(HERE.parent))
+import verifier  # noqa: E402
 
 
 class ledger(tempfile.TemporaryDirectory):
@@ -151,6 +155,43 @@ def rhos_in_an_account_of_epsilon_and_delta():
     assert set(a["spent"]) == {"epsilon", "delta", "rho"} and a["sample"]["epsilon"] == a["spent"]["epsilon"]
     assert 2 < a["spent"]["epsilon"]["upper"] < 3 and a["left"]["delta"] == exactly(0) and a["left"]["rho"]["lower"] > 0.05
     assert "rho 0.05" in text
+
+
+@case
+def what_was_booked_before_counts_as_it_was_booked():
+    """An account of rho from before epsilons were booked with the rho of their own measurements: its entry, and the certificate, count
+    as epsilon^2/2; the next release counts by its own shifts. One record leaves a cell and enters another, by at most 10,000 steps
+    each, at epsilon 1/2: 2 (x + e^-x - 1) with x = 1/4."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name in ("people.ledger", "first.json", "second.yaml", "rows.csv"):
+            shutil.copy(TOP / "tests" / "data" / "accounts" / name, folder)
+        assert tamis("verify", "first.json", cwd=folder).returncode == OK and verifier.verify(folder / "first.json") == []
+        assert tamis("ledger", "verify", "people.ledger", "--against", "first.json", cwd=folder).returncode == OK
+        assert json_of("show", folder / "people.ledger")["accounts"][0]["spent"] == {"rho": exactly(0.5)}
+        done = with_memory("release", "second.yaml", "--quiet", "--out", "out", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        own = 2 * (0.25 + math.exp(-0.25) - 1)
+        account = json_of("show", folder / "people.ledger")["accounts"][0]
+        assert own < account["spent"]["rho"]["upper"] - 0.5 < own * (1 + 1e-6), account["spent"]
+        certificate = json.loads((folder / "out" / "certificate.json").read_text())
+        assert certificate["account"]["before"]["rho"] == "1/2" and "counted_as_rho" in certificate["account"]
+        assert "counted as rho 0.0576015661" in tamis("ledger", "show", folder / "people.ledger").stdout
+        entry = json.loads(json_of("export", folder / "people.ledger")["entries"][3]["entry"])
+        assert entry["amount"] == {"epsilon": "1/2", "rho": certificate["account"]["counted_as_rho"]}, entry
+        for said in ("first.json", "out"):
+            assert tamis("ledger", "verify", "people.ledger", "--against", said, cwd=folder).returncode == OK
+            assert tamis("verify", said, cwd=folder).returncode == OK and verifier.verify(folder / said) == []
+        # a certificate that says another rho is not that of the entry, whatever else adds up
+        other = json.loads(json.dumps(certificate))
+        rho, more = Fraction(certificate["account"]["counted_as_rho"]), Fraction(1, 10 ** 12)
+        other["account"]["counted_as_rho"], other["account"]["after"]["rho"] = str(rho - more), str(Fraction(1, 2) + rho - more)
+        (folder / "other.json").write_text(json.dumps(other))
+        done = tamis("ledger", "verify", "people.ledger", "--against", "other.json", "--json", cwd=folder)
+        assert "account.counted_as_rho" in done.stdout, done.stdout
+        assert "account.counted_as_rho" in tamis("verify", "other.json", "--json", cwd=folder).stdout
+        version = sqlite3.connect(folder / "people.ledger").execute("PRAGMA user_version").fetchone()
+        assert version == (4,), version
 
 
 @case

@@ -8,7 +8,8 @@ from kit import *
 
 LONG = bool(os.environ.get("TAMIS_TEST_LONG"))
 
-FILES = {"release.json", "release.csv", "measurements.json", "certificate.json", "registry.yaml", "report.html"}
+FILES = {"release.json", "release.csv", "release.sdmx.csv", "release.xlsx", "measurements.json", "certificate.json", "registry.yaml",
+         "report.html"}
 
 
 @case

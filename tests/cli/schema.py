@@ -55,11 +55,16 @@ MAPS = {
     "definitions/statistic": f"statistics: [{{{UNKNOWN}}}]\n",
     "definitions/statistic/properties/ratio": f"statistics: [{{ratio: {{{UNKNOWN}}}}}]\n",
     "definitions/compared": f"statistics: [{{difference: {{{UNKNOWN}}}}}]\n",
+    "definitions/regression": f"statistics: [{{regression: {{{UNKNOWN}}}}}]\n",
+    "definitions/statistic/properties/typical": f"columns: {{y: {{from: 0, to: 6, step: 1}}, g: {{values: [a, b]}}}}\n"
+                                                f"statistics: [{{regression: {{of: y, on: [g]}}, typical: {{{UNKNOWN}}}}}]\n",
     "definitions/loss": f"budget: {{{UNKNOWN}}}\n",
     "properties/ledger/anyOf/1": f"ledger: {{{UNKNOWN}}}\n",
     "properties/calibrate": f"calibrate: {{{UNKNOWN}}}\n",
     "definitions/control": f"calibrate: {{to: [{{{UNKNOWN}}}]}}\n",
     "properties/postprocess": f"postprocess: {{{UNKNOWN}}}\n",
+    "properties/postprocess/properties/caution": f"postprocess: {{caution: {{{UNKNOWN}}}}}\n",
+    "properties/postprocess/properties/unreliable": f"postprocess: {{unreliable: {{{UNKNOWN}}}}}\n",
     "properties/postprocess/properties/suppress": f"postprocess: {{suppress: {{{UNKNOWN}}}}}\n",
 }
 # Keys that the reader takes in a stratum as the design within asks for them, and the list of one design has only some.

@@ -25,6 +25,7 @@ PLANS = {
     "rho": "privacy: {unit: school, rho: 0.1}\nbudget: {rho: 1}\n",
     "approximate": "privacy: {unit: school, epsilon: 2, delta: 1e-6}\nbudget: {epsilon: 4, delta: 1e-5}\n",
     "outsider": FRAME,
+    "pure, counted in rho": "privacy: {unit: school, epsilon: 1}\nbudget: {rho: 1}\n",
 }
 
 

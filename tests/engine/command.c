@@ -227,6 +227,30 @@ static void clients_that_talk(void **state)
     assert_non_null(strstr(err.message, "longer than 64 MB"));
 }
 
+/* How long a list of points is depends on values: the same answer is too long before a charge, and is read after one. */
+static void long_answers_after_a_charge(void **state)
+{
+    (void)state;
+    const char *const words[] = {
+        write_client("row=$(printf '\\t%0190d' $(seq 100))\nyes \"$tag$row\" | head -n 3600\necho \"$tag end\"")};
+    tmi_command command = command_of(words, 1);
+    tamis_error err = {0};
+    tmi_client *client;
+    tamis_reply reply = {0};
+    command.seconds = 300;
+    assert_int_equal(tmi_client_new(&client, &command, NULL), TAMIS_OK);
+    assert_int_equal(tmi_client_run(client, &reply, "SELECT 1", &err), TAMIS_SYSTEM);
+    assert_true(strstr(err.message, "longer than 64 MB") && !reply.text);
+    tmi_client_charged(client);
+    if (tmi_client_run(client, &reply, "SELECT 1", &err) != TAMIS_OK) fail_msg("%s", err.message);
+    size_t count = 0;
+    for (const char *at = reply.text; (at = strchr(at, '[')); at++) count++;
+    assert_int_equal(count, 3601);
+    assert_true(strlen(reply.text) > TMI_COMMAND_BYTES);
+    tmi_free(reply.text);
+    tmi_client_free(client);
+}
+
 static void programs_that_are_not_there(void **state)
 {
     (void)state;
@@ -263,6 +287,7 @@ int main(void)
         cmocka_unit_test(errors_go_to_a_file),
         cmocka_unit_test(clients_that_hang),
         cmocka_unit_test(clients_that_talk),
+        cmocka_unit_test(long_answers_after_a_charge),
         cmocka_unit_test(programs_that_are_not_there),
         cmocka_unit_test(memory_fails),
     };

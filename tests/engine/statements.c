@@ -363,7 +363,7 @@ static void columns_are_checked(void **state)
     (void)state;
     static const tmi_column absent = {.name = "absent", .grid = {0, 9, 1, 0, 9}},
                             number_h = {.name = "h", .grid = {0, 9, 1, 0, 9}}, dollar = {.name = "${x}", .kind = TMI_LABEL},
-                            time = {.name = "time", .kind = TMI_LABEL},
+                            time = {.name = "time", .kind = TMI_LABEL}, capital = {.name = "X", .grid = {0, 9, 1, 0, 9}},
                             words_x = {.name = "x", .kind = TMI_CATEGORY, .values = g_values, .value_count = 3};
     static const struct {
         const tmi_column *column;
@@ -372,6 +372,7 @@ static void columns_are_checked(void **state)
                  {&number_h, "column h"},
                  {&dollar, "${"},
                  {&time, "column time has a type or collation without one form"},
+                 {&capital, "there is no column X, only one whose name has other capital and small letters"},
                  {&words_x, "column x"}};
     row *list = random_rows(9, 5, 3);
     duckdb_run on;
@@ -401,7 +402,7 @@ static void doubles_of_spark(void **state)
     static const tmi_column id = {.name = "id", .kind = TMI_LABEL},
                             half = {.name = "id", .kind = TMI_CATEGORY, .values = halves, .value_count = 3};
     for (int label_ = 0; label_ < 2; label_++) {
-        scripted script = {"[[\"4.0\", \"double\"]]", TAMIS_OK};
+        scripted script = {"[[\"4.0\", \"double\", \"1\"]]", TAMIS_OK};
         const tmi_sql_road road = {&tmi_dialect_spark, "t", NULL, say, &script, NULL};
         const tmi_column *const columns[] = {label_ ? &id : &half};
         const tmi_inventory asked = {.columns = columns, .column_count = 1};
@@ -413,6 +414,33 @@ static void doubles_of_spark(void **state)
         if (label_) assert_non_null(strstr(err.message, "convert it to an integer"));
         tmi_known_clear(&known);
         tmi_layout_clear(&layout);
+    }
+}
+
+/* A version that our tests have not run is experimental. */
+static void versions_of_spark(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *answer;
+        bool is_tested;
+    } cases[] = {{"[[\"4.3.0 of a day\", \"double\", 1]]", true},
+                 {"[[\"3.5.1\", \"double\", 1]]", false},
+                 {"[[null, \"double\", 1]]", false}};
+    static const tmi_column number = {.name = "x", .grid = {0, 9, 1, 0, 9}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        scripted script = {cases[i].answer, TAMIS_OK};
+        const tmi_sql_road road = {&tmi_dialect_spark, "t", NULL, say, &script, NULL};
+        const tmi_column *const columns[] = {&number};
+        tmi_inventory asked = {.columns = columns, .column_count = 1};
+        tmi_engine *engine;
+        tmi_value *told;
+        assert_int_equal(tmi_engine_sql(&engine, &road, NULL), TAMIS_OK);
+        assert_int_not_equal(engine->describe(engine, &asked, NULL, NULL), TAMIS_OK); /* the probe fails, after the version */
+        assert_int_equal(engine->facts(engine, &told, NULL), TAMIS_OK);
+        assert_int_equal(tmi_value_true(told, "experimental"), !cases[i].is_tested);
+        tmi_value_free(told);
+        engine->free(engine);
     }
 }
 
@@ -513,6 +541,7 @@ int main(void)
         cmocka_unit_test(only_integers_are_believed),
         cmocka_unit_test(columns_are_checked),
         cmocka_unit_test(doubles_of_spark),
+        cmocka_unit_test(versions_of_spark),
         cmocka_unit_test(bad_sources),
         cmocka_unit_test(memory_fails),
     };

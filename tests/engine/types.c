@@ -5,6 +5,7 @@
 #include "engine/duckdb/types.h"
 #include "engine/files/frame.h"
 #include "tests/engine/folder.h"
+#include "tests/engine/spark_run.h"
 #include "tests/engine/sql_roads.h"
 #include "tests/engine/typed_rows.h"
 
@@ -14,7 +15,7 @@ const char *__asan_default_options(void) { return "malloc_context_size=4:quarant
 
 /* ---- the same values in many types ---- */
 
-typedef enum kind { PARQUET, DUCKDB, POSTGRES, ARRAYS, ARROW, STATISTICS, SQL_DUCKDB, SQL_POSTGRES } kind;
+typedef enum kind { PARQUET, DUCKDB, POSTGRES, ARRAYS, ARROW, STATISTICS, SQL_DUCKDB, SQL_POSTGRES, SQL_SPARK } kind;
 
 static const struct road {
     kind kind;
@@ -47,6 +48,9 @@ static const struct road {
         {SQL_POSTGRES, {"int2"}, 0},
         {SQL_POSTGRES, {"numeric"}, 0},
         {SQL_POSTGRES, {"float4"}, 0},
+        {SQL_SPARK, {"BIGINT"}, 0},
+        {SQL_SPARK, {"TINYINT"}, 0},
+        {SQL_SPARK, {"DECIMAL(9,2)"}, 0},
         {STATISTICS, {"t.sav"}, READSTAT_TYPE_DOUBLE},
         {STATISTICS, {"t.zsav"}, READSTAT_TYPE_DOUBLE},
         {STATISTICS, {"t.xpt"}, READSTAT_TYPE_DOUBLE},
@@ -62,6 +66,7 @@ static const struct road {
           {SQL_DUCKDB, {"DECIMAL(38,10)"}, 0},
           {SQL_DUCKDB, {"DOUBLE"}, 0},
           {SQL_POSTGRES, {"numeric"}, 0},
+          {SQL_SPARK, {"DECIMAL(38,10)"}, 0},
           {POSTGRES, {"numeric", "float8"}, 0},
           {POSTGRES, {"float4"}, 0},
           {ARROW, {"f"}, 0},
@@ -91,7 +96,7 @@ static const struct road {
   huge_roads[] =
       {
           {DUCKDB, {"HUGEINT"}, 0},        {SQL_DUCKDB, {"HUGEINT"}, 0}, {SQL_DUCKDB, {"DECIMAL(38,0)"}, 0},
-          {PARQUET, {"DECIMAL(38,0)"}, 0}, {POSTGRES, {"numeric"}, 0},
+          {PARQUET, {"DECIMAL(38,0)"}, 0}, {POSTGRES, {"numeric"}, 0},   {SQL_SPARK, {"DECIMAL(38,0)"}, 0},
 },
   text_roads[] =
       {
@@ -104,12 +109,15 @@ static const struct road {
           {SQL_DUCKDB, {"ENUM('a', 'A', '017', '17', '17.0', 'caf\xc3\xa9')"}, 0},
           {SQL_POSTGRES, {"text"}, 0},
           {SQL_POSTGRES, {"varchar(9)"}, 0},
+          {SQL_SPARK, {"VARCHAR"}, 0},
 },
   boolean_roads[] = {{PARQUET, {"BOOLEAN"}, 0},
                      {POSTGRES, {"boolean"}, 0},
                      {SQL_DUCKDB, {"BOOLEAN"}, 0},
-                     {SQL_POSTGRES, {"boolean"}, 0}},
+                     {SQL_POSTGRES, {"boolean"}, 0},
+                     {SQL_SPARK, {"BOOLEAN"}, 0}},
   date_roads[] = {{PARQUET, {"DATE"}, 0}, {POSTGRES, {"date"}, 0}, {SQL_DUCKDB, {"DATE"}, 0}, {SQL_POSTGRES, {"date"}, 0}},
+  day_roads[] = {{PARQUET, {"DATE"}, 0}, {POSTGRES, {"date"}, 0}, {SQL_DUCKDB, {"DATE"}, 0}, {SQL_SPARK, {"DATE"}, 0}},
   uuid_roads[] = {{DUCKDB, {"UUID"}, 0}, {POSTGRES, {"uuid"}, 0}, {SQL_DUCKDB, {"UUID"}, 0}, {SQL_POSTGRES, {"uuid"}, 0}};
 
 static const struct {
@@ -136,6 +144,10 @@ static const struct {
      {"2000-01-31", "0044-03-15 BC", "infinity", "12000-12-01", "1969-12-31", "-infinity"},
      date_roads,
      COUNT(date_roads)},
+    {"days",
+     {"2000-01-31", "0044-03-15 BC", "9999-12-31", "12000-12-01", "1969-12-31", "0001-01-01"},
+     day_roads,
+     COUNT(day_roads)},
     {"UUIDs",
      {"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
       "80000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12"},
@@ -172,6 +184,23 @@ static const tmi_table tables[] = {{by_g, 1, measures, 2},
 #define TABLES 4
 #define ANSWERS 64
 
+/* From a Parquet file. NULL: there is no Spark. */
+static tmi_engine *open_typed_spark(const char *type, const row *list, size_t n)
+{
+    static tamis_source *last;
+    static int door = -1;
+    char view[700];
+    if (!getenv("TAMIS_TEST_SPARK")) return NULL;
+    select_typed(typed_select, sizeof typed_select, type, list, n, 0, 1);
+    assert_true(snprintf(typed_sql, sizeof typed_sql, "COPY (%s) TO '%s/spark.parquet'", typed_select, folder) <
+                (int)sizeof typed_sql);
+    run_sql(typed_sql);
+    if (door < 0) door = spark_open();
+    snprintf(view, sizeof view, "CREATE OR REPLACE TEMPORARY VIEW t AS SELECT * FROM parquet.`%s/spark.parquet`", folder);
+    spark_do(door, view);
+    return open_sql(&last, "spark", "t", spark_run_sql, &door);
+}
+
 static tmi_engine *open_road(const struct road *road, const row *list, size_t n)
 {
     static char files[MOST_PARTS][600];
@@ -192,6 +221,7 @@ static tmi_engine *open_road(const struct road *road, const row *list, size_t n)
         engine->free(engine);
         return open_sql_postgres("typed0.t");
     }
+    case SQL_SPARK: return open_typed_spark(road->types[0], list, n);
     case STATISTICS: break;
     }
     while (parts < MOST_PARTS && road->types[parts]) parts++;
@@ -261,9 +291,10 @@ static void every_type_on_every_engine(void **state)
             char name[256];
             snprintf(name, sizeof name, "%s, %s, %s%s", sets[k].name,
                      (const char *const[]){"parquet", "duckdb", "postgres", "arrays", "arrow", "file", "duckdb in SQL",
-                                           "postgres in SQL"}[road->kind],
+                                           "postgres in SQL", "spark"}[road->kind],
                      road->types[0], road->types[1] ? " and other parts" : "");
             tmi_engine *engine = open_road(road, list, N);
+            if (!engine) continue;
             const bool ranks = !(road->kind == POSTGRES && road->types[1]);
             request.table_count = TABLES - 1 + ranks;
             expect_answers(name, engine, &request, right[ranks]);

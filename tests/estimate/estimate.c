@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/base/memory_that_fails.h"
+
 #define API TESTS_FOLDER "/../examples/api/plan.yaml"
 
 static const char columns[] = "columns:\n"
@@ -187,6 +189,25 @@ static void json_tells_that_nothing_is_protected(void **state)
     tamis_plan_free(plan);
 }
 
+static void models_without_memory(void **state)
+{
+    (void)state;
+    char text[2048];
+    tamis_plan *plan;
+    tamis_estimate *estimate = NULL;
+    const tamis_estimate_options how = {.size = sizeof how, .engine = TAMIS_ENGINE_MEMORY};
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: apisrs.csv}\ndesign: {srs: {population: 6194, sample: 200}}\n"
+             "privacy: {epsilon: 1}\n%sstatistics:\n  - {correlation: [api00, enroll]}\n"
+             "  - {regression: {of: api00, on: [enroll, stype, awards], interactions: [[stype, awards]]}}\n",
+             columns);
+    assert_int_equal(tamis_plan_read_text(&plan, API, text, strlen(text), NULL), TAMIS_OK);
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 8, tamis_estimate_new(&estimate, plan, &how, NULL), { assert_null(estimate); });
+    assert_non_null(estimate);
+    tamis_estimate_free(estimate);
+    tamis_plan_free(plan);
+}
+
 static void bad_arguments_are_named(void **state)
 {
     (void)state;
@@ -212,6 +233,7 @@ int main(void)
         cmocka_unit_test(a_census_has_no_sampling_error),
         cmocka_unit_test(tables_have_positions_and_lines),
         cmocka_unit_test(json_tells_that_nothing_is_protected),
+        cmocka_unit_test(models_without_memory),
         cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

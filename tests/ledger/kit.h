@@ -46,12 +46,18 @@ typedef struct sample_charge {
     tamis_number *numbers[6];
 } sample_charge;
 
-/* "1", "1 1e-6" or "rho 1/2" */
+/* "1", "1 1e-6", "rho 1/2" or, of an amount, "1 as 1/4": an epsilon and its rho */
 static inline tamis_coin coin_of(tamis_number **numbers, const char *words)
 {
     char eps[64] = "", delta[64] = "";
     if (strncmp(words, "rho ", 4) == 0) return (tamis_coin){.rho = numbers[0] = number_of(words + 4)};
+    const char *rho = strstr(words, " as ");
     sscanf(words, "%63s %63s", eps, delta);
+    if (rho) {
+        numbers[0] = number_of(eps);
+        numbers[1] = number_of(rho + 4);
+        return (tamis_coin){.epsilon = numbers[0], .rho = numbers[1]};
+    }
     numbers[0] = number_of(eps);
     numbers[1] = *delta ? number_of(delta) : NULL;
     return (tamis_coin){.epsilon = numbers[0], .delta = numbers[1]};

@@ -235,11 +235,22 @@ static void each_account_takes_what_it_can_add(void **state)
                            {"1/1000", TAMIS_REFUSED},
                            {NULL, TAMIS_OK}});
     go("rho 1", (const step[]){{"rho 1/2", TAMIS_OK},
-                               {"1", TAMIS_OK},
+                               {"1", TAMIS_OK}, /* tanh(1/2) = .46212 */
                                {"1/2 1e-9", TAMIS_REFUSED},
+                               {"rho 0.037883", TAMIS_REFUSED},
+                               {"rho 0.037882", TAMIS_OK},
                                {"rho 1/1000000", TAMIS_REFUSED},
                                {"0", TAMIS_OK},
                                {NULL, TAMIS_OK}});
+    /* a rho that the caller knows: the smaller one counts; no rho beside a delta, nor in a budget */
+    go("rho 1", (const step[]){{"1 as 1/4", TAMIS_OK},
+                               {"1 as 9", TAMIS_OK},
+                               {"rho 0.287883", TAMIS_REFUSED},
+                               {"rho 0.287882", TAMIS_OK},
+                               {"1 as -1", TAMIS_INVALID},
+                               {NULL, TAMIS_OK}});
+    go("1", (const step[]){{"1/2 as 1/4", TAMIS_OK}, {"3/4", TAMIS_REFUSED}, {"1/2", TAMIS_OK}, {NULL, TAMIS_OK}});
+    go("2 1e-6", (const step[]){{"1 as 1/4", TAMIS_OK}, {"1/2 5e-7", TAMIS_OK}, {NULL, TAMIS_OK}});
     go("2 1e-6", (const step[]){{"1 5e-7", TAMIS_OK},
                                 {"1/2", TAMIS_OK},
                                 {"1/2 6e-7", TAMIS_REFUSED},
@@ -261,12 +272,13 @@ static void rhos_are_converted_at_the_rest(void **state)
     assert_int_equal(charge_as(ledger, "rho 0.05", "4 1e-6", &err), 3);
     assert_int_equal(charge_as(ledger, "1/10 1e-9", "4 1e-6", &err), -TAMIS_REFUSED);
     assert_non_null(strstr(err.message, "a delta can no longer be added"));
-    assert_int_equal(charge_as(ledger, "1/10", "4 1e-6", &err), 4); /* rho 0.005 */
+    assert_int_equal(charge_as(ledger, "1/10", "4 1e-6", &err), 4); /* rho 0.1 tanh(0.05) */
     assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
-    assert_true(spent.rho.lower <= 0.055 && spent.rho.upper >= 0.055 && spent.rho.upper - spent.rho.lower < 1e-16);
+    const double rho = 0.05 + 0.1 * tanh(0.05);
+    assert_true(spent.rho.lower >= rho && spent.rho.upper < rho + 1e-10 && spent.rho.upper - spent.rho.lower < 1e-16);
     /* by the formula of Canonne, Kamath and Steinke at delta = 5e-7, over a grid of orders */
     double best = INFINITY;
-    for (double a = 1.0001; a < 500; a *= 1.0001) best = fmin(best, a * 0.055 + log1p(-1 / a) - (log(5e-7) + log(a)) / (a - 1));
+    for (double a = 1.0001; a < 500; a *= 1.0001) best = fmin(best, a * rho + log1p(-1 / a) - (log(5e-7) + log(a)) / (a - 1));
     assert_true(fabs(spent.epsilon.upper - (1 + best)) < 1e-6);
     assert_true(fabs(left.epsilon.lower + spent.epsilon.upper - 4) < 1e-12);
     assert_int_equal(tamis_ledger_sample(&eps, &delta, ledger, 0, NULL, NULL), TAMIS_OK);

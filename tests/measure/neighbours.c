@@ -229,6 +229,10 @@ static void check(const char *design, const char *privacy, const char *x, const 
     "  - {difference: {mean: x, between: {g: [a, b]}}, by: h}\n  - {difference: {total: y, between: {g: [b, a]}}}\n" \
     "  - {difference: {share: {g: a}, minus: {share: {h: u}}}}\n  - {quotient: {mean: x, between: {h: [u, w]}}}\n" \
     "  - {contrast: {mean: y, by: {x: [15, 22]}, weights: [-1, 2, -1]}, where: {h: [u, w]}}\n"
+/* The cells of models. */
+#define MODELS \
+    "  - {regression: {of: x, on: [g, h]}}\n  - {regression: {of: {g: a}, on: [{x: [15, 22]}], family: logistic}}\n" \
+    "  - {regression: {of: y, on: [g]}, by: h}\n"
 #define X "{from: 10, to: 30, step: 0.5}"
 
 static const double ones[] = {1};
@@ -249,6 +253,8 @@ static void simple_random_samples(void **state)
     check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, ALL, two, 2, ones, 1);
     check("srs: {population: 20, sample: 2}", "epsilon: 1", X, CONTRASTS, two, 2, ones, 1);
     check("srs: {population: 20, sample: 2}", "rho: 1", X, CONTRASTS, two, 2, ones, 1);
+    check("srs: {population: 20, sample: 2}", "epsilon: 1", X, MODELS, two, 2, ones, 1);
+    check(STRATIFIED("9", "7"), "rho: 1", X, MODELS, four, 4, ones, 1);
     check(STRATIFIED("9", "7"), "epsilon: 1", X, CONTRASTS, four, 4, ones, 1);
     check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, CONTRASTS, two, 2, ones, 1);
 }

@@ -274,8 +274,8 @@ static void the_other_sections_are_kept(void **state)
     assert_string_equal(p->ledger, "folder/books/s.ledger");
     assert_number(p->budget.delta, "1/1000000000");
     assert_true(p->postprocess.nonnegative && p->postprocess.consistent);
-    assert_number(p->postprocess.cv_above, "3/10");
-    assert_int_equal(p->postprocess.units_below, 10);
+    assert_number(p->postprocess.rules[TMI_SUPPRESS].cv_above, "3/10");
+    assert_int_equal(p->postprocess.rules[TMI_SUPPRESS].units_below, 10);
     assert_true(p->raking);
     assert_int_equal(p->control_count, 3);
     const tmi_plan_control *c = p->controls;
@@ -323,6 +323,10 @@ static void every_allocation_may_fail(void **state)
         HEAD "  - {difference: {mean: pay, between: {status: [other, employed]}}, by: awards}\n"
              "  - {difference: {share: {awards: \"Yes\"}, minus: {share: {status: other}}}, where: {age: {from: 15.5}}}\n"
              "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, -1/2, -1/2]}}\n",
+        HEAD
+        "  - {correlation: [pay, age]}\n"
+        "  - {regression: {of: pay, on: [{age: [16, 65]}, awards], interactions: [[age, awards]]}, baseline: {awards: \"Yes\"},\n"
+        "     typical: {vif: 2, r2: 0.5}}\n",
         AROUND,
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -279,6 +279,7 @@ static void a_plan_may_not_leave_its_folder(void **state)
         {"/ledger", "\"/tmp/x.ledger\"", "ledger"},
         {"/calibrate", "{\"to\": \"/etc/hostname\"}", "calibrate.to"},
         {"/columns/kind", "{\"values\": {\"file\": \"/etc/hostname\"}}", "columns.kind.values.file"},
+        {"/statistics", "[{\"change\": {\"total\": \"enroll\"}, \"since\": \"link/release\"}]", "statistics[1].since"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *changed, key[64];

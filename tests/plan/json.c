@@ -21,7 +21,8 @@
 
 static const char *const plans[] = {
     HEAD "design: {srs: {population: 100, sample: 10}}\nledger: x.ledger\nbudget: {epsilon: 4, delta: 1/3}\n"
-         "postprocess: {nonnegative: yes, consistent: yes, suppress: {cv_above: 0.3, units_below: 10}}\n"
+         "postprocess: {nonnegative: yes, consistent: yes, caution: {cv_above: 0.2, units_below: 50}, unreliable: {units_below: "
+         "20}, suppress: {cv_above: 0.3, units_below: 10}}\n"
          "calibrate: {method: raking, to: [{count: units, by: [awards, {age: [18]}], totals: [[1, 2], [3, 4]]}, {total: {awards: "
          "\"Yes\"}, "
          "totals: 50}]}\n"
@@ -43,7 +44,15 @@ static const char *const plans[] = {
          "statistics:\n  - {difference: {mean: pay, between: {status: [employed, missing]}}, by: awards, confidence: 0.9}\n"
          "  - {difference: {share: {awards: \"Yes\"}, minus: {ratio: {of: pay, to: {age: 18}}}}, where: {age: {from: 15.5}}}\n"
          "  - {quotient: {count: units, between: {awards: [\"Yes\", \"No\"]}}}\n"
-         "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n",
+         "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n"
+         "  - {change: {mean: pay}, by: awards, since: w1-release, samples: independent}\n",
+    HEAD
+    "design: {srs: {population: 100, sample: 10}}\n"
+    "statistics:\n  - {correlation: [pay, age], by: awards, confidence: 0.9}\n"
+    "  - {regression: {of: pay, on: [age, awards, status], interactions: [[status, awards]]},\n"
+    "     baseline: {awards: \"Yes\", status: missing}, typical: {vif: 1.5, r2: 1/3}, where: {age: {from: 15.5}}}\n"
+    "  - {regression: {of: {status: employed}, on: [awards, {age: [16, 65]}], family: logistic}, baseline: {age: '[16,65)'}}\n"
+    "  - {regression: {of: age, on: [awards], family: poisson}, by: status}\n",
     HEAD "design: {poisson: {probability: pi, frame: sub/f.csv}}\n" MEAN,
     HEAD "design: {pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}\n" MEAN,
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,
@@ -54,6 +63,8 @@ static const char *const plans[] = {
     "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}\n" MEAN,
     HEAD
     "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5, smallest: 40}}, "
+         "max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9, typical: {population: 1/3e-3, sample: 200, rows: {mean: 1.5, "
          "sd: 1/2}, icc: 0}}\n" MEAN,

@@ -133,6 +133,66 @@ static void two_stages_lose_no_more_than_their_clusters(void **state)
     tamis_plan_free(plan);
 }
 
+/* With the smallest cluster declared: two stages of clusters that are no smaller lose no more, the smallest exactly that;
+ * and far less than the clusters alone. If all of the smallest may be drawn, its units count as whole clusters of what the
+ * others give. */
+static void two_stages_lose_what_their_smallest_cluster_loses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *plan;
+        int64_t sizes[4], taken;
+        bool within; /* the second stage counts */
+    } cases[] = {
+        {"{two_stage: {first: {by: d, population: 4, sample: 2}, second: {population: m, sample: 3, smallest: 9}}, max_weight: "
+         "99}",
+         {9, 12, 30, 9},
+         3,
+         true},
+        {"{two_stage: {first: {by: d, population: 4, sample: 1}, second: {population: m, sample: 1, smallest: 2}}, max_weight: "
+         "99}",
+         {2, 2, 5, 3},
+         1,
+         true},
+        {"{two_stage: {first: {by: d, population: 4, sample: 2}, second: {population: m, sample: 3, smallest: 2}}, max_weight: "
+         "99}",
+         {2, 5, 9, 2},
+         3,
+         false},
+        {"{two_stage: {first: {by: d, population: 4, sample: 2}, second: {population: m, sample: 3, smallest: 3}}, max_weight: "
+         "99}",
+         {3, 3, 9, 4},
+         3,
+         false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_with(cases[i].plan);
+        tamis_design *law, *first, *second[4], *whole, *alone;
+        assert_int_equal(tmi_plan_law(&law, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tamis_design_srs(&first, 4, plan->design.sample, NULL), TAMIS_OK);
+        for (int c = 0; c < 4; c++) {
+            const int64_t size = cases[i].sizes[c], taken = size < cases[i].taken ? size : cases[i].taken;
+            assert_int_equal(tamis_design_srs(&second[c], size, taken, NULL), TAMIS_OK);
+        }
+        assert_int_equal(tamis_design_take_stages(&whole, first, second, 4, NULL), TAMIS_OK);
+        assert_int_equal(tamis_design_clusters(&alone, 4, plan->design.sample, cases[i].taken, cases[i].taken, NULL), TAMIS_OK);
+        for (size_t k = 0; k < 3; k++) {
+            tamis_amplified x = amplified(law, spent[k], TAMIS_ANY_ONE), y = amplified(whole, spent[k], TAMIS_ANY_ONE),
+                            z = amplified(alone, spent[k], TAMIS_ANY_ONE);
+            if (!(y.eps.lower <= x.eps.upper)) fail_msg("%zu, %zu: %.12g, %.12g", i, k, x.eps.upper, y.eps.lower);
+            if (cases[i].within) assert_true(x.eps.lower <= y.eps.upper && x.eps.upper < z.eps.lower);
+            else assert_true(x.eps.lower <= z.eps.upper && z.eps.lower <= x.eps.upper);
+            tamis_amplified_clear(&x);
+            tamis_amplified_clear(&y);
+            tamis_amplified_clear(&z);
+        }
+        tamis_design_free(law);
+        tamis_design_free(whole);
+        tamis_design_free(alone);
+        tamis_plan_free(plan);
+    }
+}
+
 static void methods_without_a_coupling_are_refused(void **state)
 {
     (void)state;
@@ -222,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_frame_loses_what_its_likeliest_units_lose),
         cmocka_unit_test(two_stages_lose_no_more_than_their_clusters),
+        cmocka_unit_test(two_stages_lose_what_their_smallest_cluster_loses),
         cmocka_unit_test(methods_without_a_coupling_are_refused),
         cmocka_unit_test(facts_that_contradict_themselves_are_none),
         cmocka_unit_test(the_account_freezes_the_frame),

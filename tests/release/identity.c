@@ -57,8 +57,18 @@ static const char chosen[] = HEAD FILE_A
     "statistics:\n  - {difference: {mean: x, between: {h: [u, v]}}}\n  - {quotient: {total: y, between: {h: [u, v]}}}\n" \
     "  - {contrast: {mean: y, by: h, weights: [1, 1, -2]}}\n  - {difference: {share: {h: u}, minus: {share: {h: v}}}}\n"
 static const char contrasts[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON CONTRASTS BUDGET;
+static const char since[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON
+                                        "columns:\n  y: {from: 0, to: 6, step: 1}\n"
+                                        "statistics:\n  - {change: {mean: y}, since: nowhere}\n" BUDGET;
 static const char clusters[] = HEAD FILE_A
     "design: {cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}}\n" PERSON CONTRASTS BUDGET;
+#define MODELS \
+    "columns:\n  x: {from: 0, to: 10, step: 1}\n  h: {values: [u, v, w]}\n  g: {values: [a, b]}\n" \
+    "statistics:\n  - {regression: {of: x, on: [h, g]}, baseline: {h: v}, typical: {vif: 2}}\n" \
+    "  - {regression: {of: {x: {from: 3}}, on: [g], family: logistic}}\n"
+static const char models[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON MODELS BUDGET;
+static const char model_clusters[] = HEAD FILE_A
+    "design: {cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}}\n" PERSON MODELS BUDGET;
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",
                                   "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
 static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
@@ -97,9 +107,10 @@ static const char shards[] = HEAD "source: {postgres: {connections: [service=s, 
                                   "design: {srs: {population: 900, sample: 30}}\n" UNITS TAIL BUDGET;
 static const char respondents[] = WITH(
     STRATA ", nonresponse: yes", PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}], method: linear}\n";
-static const char totals[] = WITH(
-    STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
-                    "postprocess: {nonnegative: yes, consistent: no, suppress: {cv_above: 0.3, units_below: 10}}\n";
+static const char totals[] = WITH(STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
+                                                  "postprocess: {nonnegative: yes, consistent: no, caution: {cv_above: 0.1, "
+                                                  "units_below: 30}, unreliable: {cv_above: 0.2, "
+                                                  "units_below: 20}, suppress: {cv_above: 0.3, units_below: 10}}\n";
 static const char wave[] = WITH(STRATA, PERSON) "wave: {name: w1, groups: [A, B], same_sample: no}\n";
 static const char book[] = WITH(STRATA, PERSON) "ledger: {file: book.ledger, existing: no}\n";
 
@@ -360,6 +371,8 @@ static const struct map {
     {"calibrate.", WITH(STRATA, PERSON) "calibrate: {" UNKNOWN "}\n"},
     {"calibrate.to.", WITH(STRATA, PERSON) "calibrate: {to: [{" UNKNOWN "}]}\n"},
     {"postprocess.", HEAD FILE_A "postprocess: {" UNKNOWN "}\n"},
+    {"postprocess.caution.", HEAD FILE_A "postprocess: {caution: {" UNKNOWN "}}\n"},
+    {"postprocess.unreliable.", HEAD FILE_A "postprocess: {unreliable: {" UNKNOWN "}}\n"},
     {"postprocess.suppress.", HEAD FILE_A "postprocess: {suppress: {" UNKNOWN "}}\n"},
 };
 #define MAPS (sizeof maps / sizeof *maps)

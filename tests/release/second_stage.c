@@ -429,54 +429,78 @@ static double contrast_distance(const scene *c, tmi_int128 *const *kept)
     return most;
 }
 
+/* The largest part of the sensitivity that a record used, of clusters or of units. */
+static double part_that_a_record_moves(const char *statistics, bool units)
+{
+    static const struct {
+        int64_t times;
+        uint64_t noise;
+    } tables[] = {{1, 0}, {0, 0}, {1, UINT64_C(1) << 30}, {-1, 0}, {100, 0}, {0, UINT64_C(1) << 45}};
+    double worst = 0;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        scene c;
+        if (units) scene_make_of(&c, of_units, "epsilon: 4", statistics, t + 1);
+        else scene_make_with(&c, t == 0 ? "epsilon: 400" : "epsilon: 4", statistics, t + 1);
+        for (size_t k = 0; k < c.count / 4 && !units; k++) { /* two clusters with most of the records, far from each other */
+            const bool first = k % 6 == 1;
+            c.rows[k] = (array_row){.x = first ? 30 : 10,
+                                    .y = first ? 3 : -2,
+                                    .g = first ? "a" : "b",
+                                    .h = first ? "u" : "k",
+                                    .w = 50,
+                                    .s = first ? "p" : "q",
+                                    .c = c.labels[first ? 5 : 200],
+                                    .u = "1"};
+        }
+        set_tables(&c, tables[t].times, tables[t].noise);
+        c.rows[0] = (array_row){.x = 30, .y = 3, .g = "a", .h = "u", .w = 90, .s = "p", .c = c.labels[5], .u = "1"};
+        set_errors(&c);
+        tmi_int128 **kept = keep(&c);
+        for (int trial = 0; trial < 60; trial++) {
+            const size_t row = trial % 2 ? 0 : next(&c) % (c.count / (trial % 3 ? 4 : 1));
+            const array_row before = c.rows[row];
+            c.rows[row] = any_row(&c);
+            c.rows[row].w = trial % 5 == 0 ? 0 : trial % 3 == 0 ? c.rows[row].w : 1e6;
+            if (trial % 8 == 0) {
+                c.rows[row] = before;
+                c.rows[row].s = "p";
+                c.rows[row].c = c.labels[5];
+            }
+            set_errors(&c);
+            worst = fmax(worst, contrast_distance(&c, kept));
+            c.rows[row] = before;
+        }
+        drop(&c, kept);
+        scene_clear(&c);
+    }
+    return worst;
+}
+
 /* The linearised variable of a contrast has all of its numbers in it, which no other measurement has: a record that leaves one
  * group for the other moves both. */
 static void a_record_moves_contrasts_by_no_more_than_the_steps(void **state)
 {
     (void)state;
-    static const struct {
-        int64_t times;
-        uint64_t noise;
-    } tables[] = {{1, 0}, {0, 0}, {1, UINT64_C(1) << 30}, {-1, 0}, {100, 0}, {0, UINT64_C(1) << 45}};
     for (int units = 0; units < 2; units++) {
-        double worst = 0;
-        for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-            scene c;
-            if (units) scene_make_of(&c, of_units, "epsilon: 4", CONTRASTS, t + 1);
-            else scene_make_with(&c, t == 0 ? "epsilon: 400" : "epsilon: 4", CONTRASTS, t + 1);
-            for (size_t k = 0; k < c.count / 4 && !units; k++) { /* two clusters with most of the records, far from each other */
-                const bool first = k % 6 == 1;
-                c.rows[k] = (array_row){.x = first ? 30 : 10,
-                                        .y = first ? 3 : -2,
-                                        .g = first ? "a" : "b",
-                                        .h = first ? "u" : "k",
-                                        .w = 50,
-                                        .s = first ? "p" : "q",
-                                        .c = c.labels[first ? 5 : 200],
-                                        .u = "1"};
-            }
-            set_tables(&c, tables[t].times, tables[t].noise);
-            c.rows[0] = (array_row){.x = 30, .y = 3, .g = "a", .h = "u", .w = 90, .s = "p", .c = c.labels[5], .u = "1"};
-            set_errors(&c);
-            tmi_int128 **kept = keep(&c);
-            for (int trial = 0; trial < 60; trial++) {
-                const size_t row = trial % 2 ? 0 : next(&c) % (c.count / (trial % 3 ? 4 : 1));
-                const array_row before = c.rows[row];
-                c.rows[row] = any_row(&c);
-                c.rows[row].w = trial % 5 == 0 ? 0 : trial % 3 == 0 ? c.rows[row].w : 1e6;
-                if (trial % 8 == 0) {
-                    c.rows[row] = before;
-                    c.rows[row].s = "p";
-                    c.rows[row].c = c.labels[5];
-                }
-                set_errors(&c);
-                worst = fmax(worst, contrast_distance(&c, kept));
-                c.rows[row] = before;
-            }
-            drop(&c, kept);
-            scene_clear(&c);
-        }
+        const double worst = part_that_a_record_moves(CONTRASTS, units);
         if (worst > 1 || worst < 0.5) fail_msg("units %d: %.6g of the sensitivity", units, worst);
+        print_message("# units %d: %.3g of the sensitivity\n", units, worst);
+    }
+}
+
+/* A row is in all coefficients of a model at once. Its overlap counts each of them as if its own coefficients were the largest
+ * where the row is, and a record may leave one place and enter another: half of that is attained, four times what one number
+ * may move by. */
+static void a_record_moves_models_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+#define CROSSED(more) "  - {regression: {of: y, on: [g, {x: [20]}], interactions: [[g, x]]}" more "}\n"
+    static const char models[] = /* one of them compares with the smallest cell, where all four coefficients are largest */
+        CROSSED("") CROSSED(", baseline: {g: b}") CROSSED(", baseline: {x: '[20,30]'}")
+            CROSSED(", baseline: {g: b, x: '[20,30]'}");
+    for (int units = 0; units < 2; units++) {
+        const double worst = part_that_a_record_moves(models, units);
+        if (worst > 1 || worst <= (units ? 0.26 : 0.2)) fail_msg("units %d: %.6g of the sensitivity", units, worst);
         print_message("# units %d: %.3g of the sensitivity\n", units, worst);
     }
 }
@@ -538,6 +562,7 @@ int main(void)
                                        cmocka_unit_test(totals_are_on_a_grid),
                                        cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_contrasts_by_no_more_than_the_steps),
+                                       cmocka_unit_test(a_record_moves_models_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_calibrated_groups_by_no_more_than_the_steps)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }

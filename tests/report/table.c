@@ -132,21 +132,88 @@ static void quality_flags(void **state)
 {
     (void)state;
     const tmi_plan_column number = {.name = (char *)"x", .is_number = true};
-    const tmi_plan_statistic mean = {.kind = TMI_MEAN, .column = &number};
+    tmi_plan_statistic mean = {.kind = TMI_MEAN, .column = &number};
+    tamis_plan plan = {.statistics = &mean};
     tmi_result x = {.estimate = 50, .se = 1, .lower = 48, .upper = 52, .least = 0, .most = 100};
-    assert_int_equal(tmi_quality(&mean, &x), '\0');
+    assert_int_equal(tmi_quality(&plan, &x), '\0');
     x.lower = 0;
     x.upper = 100;
-    assert_int_equal(tmi_quality(&mean, &x), 'F');
+    assert_int_equal(tmi_quality(&plan, &x), 'F');
     x.upper = 99;
-    assert_int_equal(tmi_quality(&mean, &x), '\0');
+    assert_int_equal(tmi_quality(&plan, &x), '\0');
     x.lower = 51;
-    assert_int_equal(tmi_quality(&mean, &x), 'F');
+    assert_int_equal(tmi_quality(&plan, &x), 'F');
     x.lower = x.upper = 50; /* exact */
-    assert_int_equal(tmi_quality(&mean, &x), '\0');
+    assert_int_equal(tmi_quality(&plan, &x), '\0');
     x.least = x.most = NAN;
     x.lower = -INFINITY, x.upper = INFINITY;
-    assert_int_equal(tmi_quality(&mean, &x), '\0');
+    assert_int_equal(tmi_quality(&plan, &x), '\0');
+}
+
+static tamis_number *number_of(const char *text)
+{
+    tamis_error err;
+    tamis_number *number;
+    assert_int_equal(tamis_number_read(&number, text, &err), TAMIS_OK);
+    return number;
+}
+
+static void assert_quality_words(const tamis_plan *plan, const char *expected)
+{
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_quality_words(&words, plan, "", "");
+    assert_string_equal(words.bytes, expected);
+    tmi_text_clear(&words);
+}
+
+/* A limit of the plan takes the place of the usual one, of shares too; the usual limit for the other letter stays. */
+static void quality_by_the_rules_of_a_plan(void **state)
+{
+    (void)state;
+    const tmi_plan_column number = {.name = (char *)"x", .is_number = true};
+    const tmi_plan_column yes = {.name = (char *)"a=yes", .conditions = (tmi_plan_condition *)&number, .condition_count = 1};
+    tmi_plan_statistic list[] = {{.kind = TMI_MEAN, .column = &number}, {.kind = TMI_SHARE, .column = &yes}};
+    tamis_plan plan = {.statistics = list};
+    static const struct {
+        double estimate, se;
+        const char *caution, *unreliable; /* cv_above; NULL: the usual limits */
+        char few, of_mean, of_share;
+    } cases[] = {
+        {50, 5, NULL, NULL, '\0', '\0', 'F'},      {50, 10, NULL, NULL, '\0', 'E', 'F'},
+        {50, 5, "1/20", NULL, '\0', 'E', 'F'},     {50, 5, "1/20", "9/100", '\0', 'F', 'F'},
+        {50, 5, "1/20", "2/10", '\0', 'E', 'E'},   {50, 20, "1/2", NULL, '\0', 'F', 'F'},
+        {50, 20, NULL, "1/2", '\0', 'E', 'E'},     {50, 1, NULL, "1/2", 'E', 'E', 'E'},
+        {50, 20, NULL, NULL, 'E', 'F', 'F'},       {50, 1, "1/2", "1/2", 'F', 'F', 'F'},
+        {0.5, 0.01, NULL, NULL, '\0', '\0', '\0'}, {0.5, 0.01, "1/100", NULL, '\0', 'E', 'E'},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_plan_rule *rules = plan.postprocess.rules;
+        const tmi_result mean = {
+            .estimate = cases[i].estimate, .se = cases[i].se, .lower = NAN, .least = NAN, .few_units = cases[i].few};
+        tmi_result share = mean;
+        share.statistic = 1;
+        rules[TMI_CAUTION].cv_above = cases[i].caution ? number_of(cases[i].caution) : NULL;
+        rules[TMI_UNRELIABLE].cv_above = cases[i].unreliable ? number_of(cases[i].unreliable) : NULL;
+        if (tmi_quality(&plan, &mean) != cases[i].of_mean) fail_msg("%zu: mean", i);
+        if (tmi_quality(&plan, &share) != cases[i].of_share) fail_msg("%zu: share", i);
+        tamis_number_free(rules[TMI_CAUTION].cv_above);
+        tamis_number_free(rules[TMI_UNRELIABLE].cv_above);
+        rules[TMI_CAUTION].cv_above = rules[TMI_UNRELIABLE].cv_above = NULL;
+    }
+    assert_quality_words(&plan,
+                         "Quality: E use with caution: the coefficient of variation is above 16.5 %; F too unreliable to publish "
+                         "by itself: it is above 33.3 %. A share is judged by the width of its 95 % interval: F from 30 "
+                         "percentage points or 1.3 times the share, E from half of that, no flag up to 5 points.");
+    plan.postprocess.rules[TMI_CAUTION].cv_above = number_of("7/100");
+    plan.postprocess.rules[TMI_CAUTION].units_below = 30;
+    plan.postprocess.rules[TMI_UNRELIABLE].cv_above = number_of("1/4");
+    assert_quality_words(&plan,
+                         "Quality: E use with caution: the coefficient of variation is above 7 %, or the group may have fewer "
+                         "than 30 sampled units; F too unreliable to publish by itself: the coefficient of variation is above "
+                         "25 %.");
+    tamis_number_free(plan.postprocess.rules[TMI_CAUTION].cv_above);
+    tamis_number_free(plan.postprocess.rules[TMI_UNRELIABLE].cv_above);
 }
 
 int main(void)
@@ -157,6 +224,7 @@ int main(void)
         cmocka_unit_test(rows_of_units_are_called_rows),
         cmocka_unit_test(reasons_stand_below),
         cmocka_unit_test(quality_flags),
+        cmocka_unit_test(quality_by_the_rules_of_a_plan),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }

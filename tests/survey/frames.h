@@ -157,6 +157,8 @@ static inline void each_design(void (*test)(const tamis_design *design, const ch
         {"two stages", stages(srs(3, 2), srs(2, 1), srs(3, 1), srs(3, 2))},
         {"two stages, unequal", stages(pps("pivotal", "0.3 0.9 0.8"), srs(2, 1), bernoulli(2, "1/2"), srs(3, 2))},
         {"two stages, irrational", stages(pps("conditional_poisson", "0.3 0.9 0.8"), srs(2, 1), census(2), srs(3, 2))},
+        {"within clusters", stages(pps("systematic", "0.5 0.25 0.25"), srs(2, 1), srs(3, 2), srs(2, 1))},
+        {"within clusters, certain", stages(pps("brewer", "1 0.5 0.5"), srs(2, 1), bernoulli(2, "1/3"), srs(2, 1))},
         {"strata of stages", strata(stages(srs(3, 1), census(1), census(1), srs(2, 1)), census(2))},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -178,6 +178,8 @@ ROWS = [
     with_plan("a ledger outside, in a plan", 422, "preview", "/ledger", "/tmp/x.ledger"),
     with_plan("counts from a file outside", 422, "preview", "/calibrate", {"to": "/etc/hostname"}),
     with_plan("values from a file outside", 422, "preview", "/columns/stype", {"values": {"file": "/etc/hostname"}}),
+    with_plan("an earlier release outside", 422, "preview", "/statistics", [{"change": {"total": "enroll"}, "since": "../elsewhere"}]),
+    with_plan("an earlier release that is a link out", 422, "preview", "/statistics", [{"change": {"total": "enroll"}, "since": "out"}]),
     with_plan("a frame that is a pipe", 422, "preview", "/design", {"pps": {"method": "sampford", "frame": "pipe.csv", "id": "cds"}}),
 ]
 

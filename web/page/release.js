@@ -6,7 +6,7 @@ import {upper} from './budget.js';
 import {groupName, quality} from './show.js';
 import {at} from './text.js';
 
-const FILES = [['release.csv', 'release.csv'], ['release.json', 'release.json'], ['certificate.json', 'certificate.json'], ['registry.yaml', 'registry.yaml']];
+const FILES = [['release.xlsx', 'release.xlsx'], ['release.csv', 'release.csv'], ['release.json', 'release.json'], ['certificate.json', 'certificate.json'], ['registry.yaml', 'registry.yaml']];
 
 /** @param {import('./state.js').App} app */
 export function build(app) {

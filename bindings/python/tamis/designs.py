@@ -80,10 +80,12 @@ def cluster(by: str, population: int | None = None, sample: int | None = None, *
     return Design({"cluster": given(by=by, population=population, sample=sample, smallest=smallest, largest=largest)})
 
 
-def two_stage(by: str, population: int, sample: int, *, second_population: str, second_sample: str | int) -> Design:
-    """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number."""
+def two_stage(by: str, population: int, sample: int, *, second_population: str, second_sample: str | int,
+              second_smallest: int | None = None) -> Design:
+    """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number. `second_smallest`: units of the
+    smallest cluster of the frame, which is public."""
     return Design({"two_stage": {"first": given(by=by, population=population, sample=sample),
-                                 "second": given(population=second_population, sample=second_sample)}})
+                                 "second": given(population=second_population, sample=second_sample, smallest=second_smallest)}})
 
 
 def weights(weight: str, max_weight: Amount, *, strata: str | None = None, cluster: str | None = None, psus: Path | None = None,

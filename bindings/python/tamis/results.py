@@ -296,10 +296,14 @@ class Release(Results):
         """Writes the folder of the release, complete or not at all; nothing is charged."""
         call(_tamis.release_save, self._made, os.fspath(folder), None if sign is None else os.fspath(sign))
 
-    def files(self) -> dict[str, str]:
-        """The texts of the folder, by their names."""
-        return {"release.json": self.to_json(), "release.csv": self.to_csv(), "measurements.json": self.measurements(),
-                "certificate.json": self.certificate(), "registry.yaml": self.registry(), "report.html": self.report()}
+    def files(self) -> dict[str, str | bytes]:
+        """The files of the folder, by their names: texts, and the bytes of release.xlsx."""
+        import pathlib
+        import tempfile
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place, "release")
+            self.save(folder)
+            return {file.name: file.read_bytes() if file.suffix == ".xlsx" else file.read_text("utf-8") for file in sorted(folder.iterdir())}
 
     def __repr__(self) -> str:
         return call(_tamis.release_text, self._made, "text")

@@ -2,6 +2,7 @@
 take: by, where, budget_share, confidence, deff, label, shrink, method, interval."""
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypedDict, Unpack
@@ -174,3 +175,38 @@ def contrast(of: Statistic, *, over: By, weights: Sequence[Amount], **more: Unpa
     {'contrast': {'mean': 'income', 'by': {'age': ['30', '50']}, 'weights': ['-1', '2', '-1']}}
     """
     return _statistic("contrast", {**_compared(of), "by": plain(over), "weights": plain(weights)}, **more)
+
+
+def change(of: Statistic, *, since: str | os.PathLike[str], independent: bool = False, **more: Unpack[Keys]) -> Statistic:
+    """A statistic minus that of an earlier release, whose folder is verified first. `independent`: no person can be in both samples
+    but by chance.
+
+    >>> change(mean("income"), since="wave-2025-release", by="sex").to_dict()
+    {'change': {'mean': 'income'}, 'since': 'wave-2025-release', 'by': 'sex'}
+    """
+    made = _statistic("change", _compared(of), **more).to_dict()
+    return Statistic({"change": made.pop("change"), "since": os.fspath(since), **({"samples": "independent"} if independent else {}), **made})
+
+
+def correlation(first: str, second: str, **more: Unpack[Keys]) -> Statistic:
+    """The correlation of two numbers.
+
+    >>> correlation("income", "age", by="sex").to_dict()
+    {'correlation': ['income', 'age'], 'by': 'sex'}
+    """
+    return _statistic("correlation", [first, second], **more)
+
+
+def regression(of: str | Condition, on: Sequence[str | Mapping[str, Any]], *, family: str | None = None,
+               interactions: Sequence[Sequence[str]] | None = None, baseline: Mapping[str, str] | None = None,
+               typical: Mapping[str, Amount] | None = None, **more: Unpack[Keys]) -> Statistic:
+    """The coefficients of a linear, logistic or Poisson model; numbers in the last two are cut.
+
+    >>> regression("income", ["age", "sex"], baseline={"sex": "m"}).to_dict()
+    {'regression': {'of': 'income', 'on': ['age', 'sex']}, 'baseline': {'sex': 'm'}}
+    >>> regression({"status": "unemployed"}, ["sex", {"age": [30, 50]}], family="logistic").to_dict()
+    {'regression': {'of': {'status': 'unemployed'}, 'on': ['sex', {'age': ['30', '50']}], 'family': 'logistic'}}
+    """
+    model = given(of=plain(of), on=plain(on), family=family, interactions=plain(interactions))
+    return Statistic({**_statistic("regression", model, **more).to_dict(),
+                      **given(baseline=plain(baseline), typical=plain(typical))})

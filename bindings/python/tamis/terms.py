@@ -72,13 +72,25 @@ def control(of: str | Mapping[str, Any], *, totals: Amount | Sequence[Any] | Map
     return given(count="units" if of == "units" else None, total=None if of == "units" else plain(of), by=plain(by), totals=plain(totals))
 
 
-def postprocess(*, nonnegative: bool | None = None, consistent: bool | None = None, suppress: Mapping[str, Any] | None = None) -> Json:
+def postprocess(*, nonnegative: bool | None = None, consistent: bool | None = None, caution: Mapping[str, Any] | None = None,
+                unreliable: Mapping[str, Any] | None = None, suppress: Mapping[str, Any] | None = None) -> Json:
     """What else is done to the noisy numbers.
 
     >>> postprocess(consistent=True, suppress=suppress(cv_above="0.3"))
     {'consistent': True, 'suppress': {'cv_above': '0.3'}}
     """
-    return given(nonnegative=nonnegative, consistent=consistent, suppress=plain(suppress))
+    return given(nonnegative=nonnegative, consistent=consistent, caution=plain(caution), unreliable=plain(unreliable),
+                 suppress=plain(suppress))
+
+
+def caution(*, cv_above: Amount | None = None, units_below: int | None = None) -> Json:
+    """Which results have the quality flag E, use with caution."""
+    return given(cv_above=cv_above, units_below=units_below)
+
+
+def unreliable(*, cv_above: Amount | None = None, units_below: int | None = None) -> Json:
+    """Which results have the quality flag F, too unreliable to publish by themselves."""
+    return given(cv_above=cv_above, units_below=units_below)
 
 
 def suppress(*, cv_above: Amount | None = None, units_below: int | None = None) -> Json:

@@ -100,6 +100,9 @@ class Builders(unittest.TestCase):
                   tamis.difference(tamis.mean("x"), between={"a": ["b", "c"]}), tamis.quotient(tamis.count(), between={"a": ["b", "c"]}),
                   tamis.contrast(tamis.ratio("x", "y"), over="a", weights=[1, -1]),
                   tamis.difference(tamis.share({"a": "b"}), minus=tamis.mean("x")),
+                  tamis.change(tamis.mean("x"), since="w1-release", independent=True),
+                  tamis.correlation("x", "y"),
+                  tamis.regression("x", ["a", "y"], family="linear", interactions=[["a", "b"]], baseline={"a": "b"}, typical={"vif": 1, "r2": 0}),
                   tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
                               method="tree", interval="i", line=1)]
 
@@ -125,7 +128,9 @@ class Builders(unittest.TestCase):
             "design.typical": tamis.typical(population=1, sample=1, cluster=1, taken=1, rows=1, response=1, icc=1),
             "ledger": tamis.ledger_file("l", existing=True),
             "calibrate": tamis.calibrate("f.csv", "linear"),
-            "postprocess": tamis.postprocess(nonnegative=True, consistent=True, suppress={}),
+            "postprocess": tamis.postprocess(nonnegative=True, consistent=True, caution={}, unreliable={}, suppress={}),
+            "postprocess.caution": tamis.caution(cv_above=1, units_below=2),
+            "postprocess.unreliable": tamis.unreliable(cv_above=1, units_below=2),
             "postprocess.suppress": tamis.suppress(cv_above=1, units_below=2),
             "loss": tamis.budget(1, 2, 3),
             "two_stage.first": self.DESIGNS["two_stage"].to_dict()["two_stage"]["first"],
@@ -140,6 +145,8 @@ class Builders(unittest.TestCase):
             "statistic": set().union(*(s.to_dict() for s in self.STATISTICS)),
             "compared": set().union(*(s.to_dict()[k] for s in self.STATISTICS for k in ("difference", "quotient", "contrast") if k in s.to_dict()),
                                     {"total"}),
+            "regression": tamis.regression("x", ["a"], family="linear", interactions=[["a", "b"]]).to_dict()["regression"],
+            "statistic.typical": {"vif", "r2"},
             "statistic.ratio": tamis.ratio("x", "y").to_dict()["ratio"],
         }
         return {path: set(k) for path, k in {**keys, **designs}.items()}

@@ -5,10 +5,11 @@ tamis_verify <- function(x, key = NULL, frame = NULL, certificates = character()
   frame <- optional_path(frame, "frame")
   if (inherits(x, "tamis_ledger"))
     return(verification_of(call_tamis(r_ledger_verify, x$path, path.expand(as.character(certificates)))))
-  if (inherits(x, "tamis_release"))
-    x <- c(release.json = tamis_text(x, "json"), release.csv = tamis_text(x, "csv"),
-           measurements.json = tamis_text(x, "measurements"), certificate.json = tamis_text(x, "certificate"),
-           registry.yaml = tamis_text(x, "registry"), report.html = tamis_text(x, "report"))
+  if (inherits(x, "tamis_release")) {
+    folder <- tempfile("release")
+    on.exit(unlink(folder, recursive = TRUE))
+    x <- tamis_save(x, folder)
+  }
   if (!is.character(x) || anyNA(x)) fail("expected a folder, a release, a ledger, or texts with the names of their files")
   verification_of(if (is.null(names(x))) call_tamis(r_verify, path.expand(one_text(x, "folder")), key, frame)
                   else call_tamis(r_verify_texts, enc2utf8(names(x)), enc2utf8(unname(x)), key, frame))

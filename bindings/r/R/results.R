@@ -38,7 +38,7 @@ as.data.frame.tamis_result <- function(x, ...) {
 group_columns <- function(x) {
   after <- match("where", names(x))
   before <- match("at", names(x))
-  names(x)[seq_len(before - after - 1) + after]
+  setdiff(names(x)[seq_len(before - after - 1) + after], "p") # the test of a coefficient
 }
 
 # "E:enroll"; with `full`, "total:E:enroll", which is different for each number of a release.
@@ -85,6 +85,10 @@ print.tamis_result <- function(x, digits = max(3, getOption("digits") - 1), ...)
   for (kind in unique(x$statistic)) {
     here <- which(x$statistic == kind)
     rows <- as.data.frame.tamis_result(x)[here, , drop = FALSE]
+    if (kind == "regression") {
+      print_models(rows, inherits(x, "tamis_release"), digits)
+      next
+    }
     shown <- cbind(rows$estimate, SE = rows$se, if (inherits(x, "tamis_release")) cbind(noise = rows$noise_sd))
     dimnames(shown)[[1]] <- labels_of(rows, full = FALSE)
     dimnames(shown)[[2]][1] <- kind
@@ -94,6 +98,24 @@ print.tamis_result <- function(x, digits = max(3, getOption("digits") - 1), ...)
   for (i in without) cat(labels_of(x)[i], ": ", x$notes[i], "\n", sep = "")
   if (inherits(x, "tamis_release")) cat(summary_line(x), "\n", sep = "")
   invisible(x)
+}
+
+# Coefficients as the summary of svyglm has them; of a release with what noise adds to their standard errors.
+print_models <- function(rows, protected, digits) {
+  before <- setdiff(group_columns(rows), c("contrast", "term"))
+  models <- do.call(paste, c(rows[c("column", "where", before)], sep = "\r"))
+  for (model in unique(models)) {
+    own <- rows[models == model, , drop = FALSE]
+    about <- unlist(own[1, before, drop = TRUE])
+    about <- about[!is.na(about)]
+    cat("Regression of ", own$column[1], if (length(about) > 0) paste0(", ", paste(names(about), about, sep = " = ", collapse = ", ")),
+        if (!is.na(own$where[1])) paste0(", where ", own$where[1]), ":\n", sep = "")
+    shown <- cbind(Estimate = own$estimate, `Std. Error` = own$se, if (protected) cbind(`of it noise` = own$noise_sd),
+                   `t value` = own$estimate / own$se, `Pr(>|t|)` = own$p)
+    rownames(shown) <- own$term
+    stats::printCoefmat(shown, digits = digits, cs.ind = seq_len(2 + protected), tst.ind = 3 + protected, has.Pvalue = TRUE,
+                        P.values = TRUE, na.print = "", signif.legend = FALSE)
+  }
 }
 
 coins <- function(amounts, end) {

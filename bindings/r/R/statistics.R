@@ -157,6 +157,46 @@ stat_contrast <- function(of, over, weights, by = NULL, where = NULL, share = NU
   statistics_of("contrast", list(c(compared(of, "of"), list(by = by_of(over), weights = listed(weights, "weights")))), by, where,
                 share, confidence, ...)
 
+# Since the folder of an earlier release.
+stat_change <- function(of, since, independent = FALSE, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+  statistics_of("change", list(compared(of, "of")), by, where, share, confidence, ...,
+                keys = given(since = one_text(since, "since"), samples = if (isTRUE(independent)) "independent"))
+
+stat_correlation <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...) {
+  columns <- targets_of(x, "x")
+  if (length(columns) != 2 || !all(vapply(columns, is.character, NA))) fail("x: expected two columns, such as ~income + age")
+  statistics_of("correlation", list(columns), by, where, share, confidence, ...)
+}
+
+# What a model explains its left side by: ~ age + sex + cut(age, c(30, 50)) + sex:region.
+predictors_of <- function(e, environment) {
+  parts <- terms_of(e)
+  pairs <- vapply(parts, is_call, NA, ":")
+  names_of <- function(pair) {
+    if (!all(vapply(as.list(pair)[-1], is.name, NA))) fail("formula: expected the names of two categories around :, such as sex:region")
+    lapply(as.list(pair)[-1], as.character)
+  }
+  on <- lapply(parts[!pairs], function(e) {
+    if (is.name(e)) return(as.character(e))
+    if (!is_call(e, "cut") || length(e) != 3 || !is.name(e[[2]]))
+      fail("formula: expected columns, cut(column, cuts), or a:b, joined by +")
+    stats::setNames(list(listed(eval(e[[3]], environment), "cut")), as.character(e[[2]]))
+  })
+  c(list(on = on), given(interactions = if (any(pairs)) lapply(parts[pairs], names_of)))
+}
+
+stat_regression <- function(formula, family = NULL, baseline = NULL, typical = NULL, by = NULL, where = NULL, share = NULL,
+                            confidence = NULL, ...) {
+  if (!inherits(formula, "formula") || length(formula) != 3) fail("formula: expected a formula with two sides, such as income ~ age + sex")
+  left <- formula[[2]]
+  of <- if (is.name(left)) as.character(left) else condition(left, environment(formula))
+  made <- predictors_of(formula[[3]], environment(formula))
+  model <- c(list(of = of, on = made$on), given(family = if (!is.null(family)) one_text(family, "family"), interactions = made$interactions))
+  named <- function(x, what) if (!is.null(x)) plan_value(as.list(x), what)
+  statistics_of("regression", list(model), by, where, share, confidence, ...,
+                keys = given(baseline = named(baseline, "baseline"), typical = named(typical, "typical")))
+}
+
 # All statistics of a call, one after the other; a list of statistics is a block.
 block_of <- function(...) {
   made <- list()

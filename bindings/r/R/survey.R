@@ -191,6 +191,20 @@ tamis_table <- function(x, design, epsilon = NULL, ..., where = NULL, confidence
 tamis_quantile <- function(x, design, p, by = NULL, epsilon = NULL, ..., where = NULL, confidence = NULL)
   tamis_release(design, stat_quantile(x, p, by, where, confidence = confidence), epsilon = epsilon, ...)
 
+# family = "logistic", or a family of R: binomial(), quasipoisson.
+family_of <- function(x) {
+  if (is.function(x)) x <- x()
+  if (inherits(x, "family")) {
+    links <- c(gaussian = "identity", binomial = "logit", quasibinomial = "logit", poisson = "log", quasipoisson = "log")
+    if (!x$family %in% names(links) || links[[x$family]] != x$link) fail("family: expected gaussian, binomial or poisson, with its usual link")
+    x <- c(gaussian = "linear", binomial = "logistic", quasibinomial = "logistic", poisson = "poisson", quasipoisson = "poisson")[[x$family]]
+  }
+  x
+}
+tamis_glm <- function(formula, design, family = "linear", epsilon = NULL, ..., by = NULL, where = NULL, baseline = NULL, confidence = NULL)
+  tamis_release(design, stat_regression(formula, family_of(family), baseline, by = by, where = where, confidence = confidence),
+                epsilon = epsilon, ...)
+
 # Whoever is used to the package survey.
 instead <- function(name) function(x, design, ...)
   fail(paste0("a tamis_survey is released, for a part of its budget: ", name, "(x, design, epsilon = 1)"))

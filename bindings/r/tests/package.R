@@ -55,6 +55,16 @@ test("formulas", {
                    list(total = "x", by = list(list(age = list("30", "50"))), weights = list("-1", "2", "-1"))))
   expect(identical(item(stat_quotient(stat_count(), between = list(sex = c("m", "f"))))$quotient,
                    list(count = "units", between = list(sex = list("m", "f")))))
+  expect(identical(item(stat_change(stat_mean(~x), since = "w1-release", independent = TRUE, by = ~g)),
+                   list(change = list(mean = "x"), since = "w1-release", samples = "independent", by = list("g"))))
+  expect(identical(item(stat_correlation(~x + y))$correlation, list("x", "y")))
+  expect(identical(item(stat_regression(status == "u" ~ sex + cut(age, c(30, 50)) + sex:age, family = "logistic", baseline = list(sex = "m"))),
+                   list(regression = list(of = list(status = "u"), on = list("sex", list(age = list("30", "50"))), family = "logistic",
+                                          interactions = list(list("sex", "age"))), baseline = list(sex = "m"))))
+  expect(identical(item(stat_regression(x ~ y, typical = list(r2 = 0.3)))$typical, list(r2 = "0.3")))
+  invalid(stat_regression(~x), "a formula with two sides")
+  invalid(stat_regression(x ~ log(y)), "expected columns, cut")
+  invalid(stat_correlation(~x), "expected two columns")
   invalid(stat_difference(stat_mean(~x, by = ~g), between = list(sex = c("m", "f"))), "one statistic alone")
   invalid(stat_quotient(stat_mean(~x), between = list(sex = "m")), "two of its values")
   expect(identical(item(stat_ratio(~a, ~b == 1))$ratio, list(of = "a", to = list(b = "1"))))
@@ -65,6 +75,19 @@ test("formulas", {
   invalid(stat_total(~x, colour = 1), "unused arguments")
   invalid(stat_total(~x, by = ~a:b), "by: expected columns")
 })
+test("models", {
+  s <- survey_of()
+  r <- quiet(tamis_glm(income ~ region, s, epsilon = 2))
+  expect(identical(r$term, c("(intercept)", "region=south")) && all(r$statistic == "regression"))
+  shown <- paste(utils::capture.output(print(r)), collapse = "\n")
+  expect(grepl("Std. Error +of it noise +t value +Pr", shown) && grepl("region=south", shown, fixed = TRUE), shown)
+  e <- quiet(tamis_estimate(s, stat_regression(income ~ region)))
+  plain_fit <- stats::lm(income ~ region, people)
+  expect(max(abs(unname(e$estimate) - unname(coef(plain_fit)))) < 1e-12, e$estimate)
+  expect(grepl("Regression of income", paste(utils::capture.output(print(e)), collapse = "\n")))
+  expect(identical(tamis:::family_of(stats::quasibinomial()), "logistic") && identical(tamis:::family_of(stats::poisson), "poisson"))
+  invalid(tamis_glm(income ~ region, s, family = stats::Gamma(), epsilon = 1), "expected gaussian, binomial or poisson")
+})
 test("every key of the schema has an argument", {
   schema <- Sys.getenv("TAMIS_TEST_SCHEMA")
   if (nzchar(schema)) {
@@ -73,7 +96,8 @@ test("every key of the schema has an argument", {
     keys <- names(schema$definitions$statistic$properties)
     kinds <- sub("^stat_", "", grep("^stat_", getNamespaceExports("tamis"), value = TRUE))
     kinds[kinds == "var"] <- "variance"
-    expect(setequal(keys, c(kinds, "by", "where", "budget_share", "confidence", "at", "line", tamis:::shared_keys)),
+    expect(setequal(keys, c(kinds, "by", "where", "budget_share", "confidence", "at", "line", "since", "samples", "baseline", "typical",
+                            tamis:::shared_keys)),
            setdiff(keys, kinds))
     columns <- c("from", names(formals(tamis_number)), names(formals(tamis_values)), "values")
     expect(setequal(names(schema$definitions$column$properties), setdiff(columns, c("...", "file", "column"))))

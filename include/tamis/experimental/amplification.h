@@ -50,7 +50,7 @@ typedef struct tamis_amplified {
     tamis_bound eps, delta; /* the largest over all parts */
     int64_t worst;          /* a unit of the part with the largest eps */
     const char *theorem;    /* srs, srs_with_replacement, poisson, strongly_rayleigh, stratified, cluster, two_stage,
-                               systematic or census; NULL on failure */
+                               within_clusters, systematic or census; NULL on failure */
     tamis_amplified_part *parts;
     size_t count;
 } tamis_amplified;
@@ -147,6 +147,46 @@ typedef struct tamis_weighted_sum {
  * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (as above).                                                     */
 TAMIS_USE tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tamis_design *design,
                                            const tamis_weighted_sum *sum, tamis_error *err);
+
+/* ---- one epsilon per stratum ----
+ *
+ * Strata are public and fixed for every unit, and drawn independently; a record is exchanged for others of its stratum only.
+ * Let a release lose e_h for a sampled person of stratum h: the largest change that exchanging one record of h for another
+ * can make, over the scale of the noise, added up over all numbers. Then somebody else of h loses what the design in h makes
+ * of e_h, whatever happens in other strata: fix the draws there, which have the same law for both neighbours; all samples
+ * that are compared differ in records of h alone. So a target for outsiders allows more where fewer are drawn. One noisy
+ * total over all strata has a scale of max over h of w_h R / e_h, w_h the largest weight in h: weights are large where e_h
+ * is. If a record may change its stratum this is false. */
+
+typedef struct tamis_stratum_budget {
+    int64_t units;
+    tamis_number *epsilon; /* that a sampled person of the stratum may lose, rounded down */
+    tamis_bound sampled;   /* the doubles around it */
+    tamis_bound outsider;  /* what anybody else of the stratum loses then: the upper end is at most the target, or next to it */
+    tamis_bound weight;    /* the largest: 1 over the smallest inclusion probability */
+} tamis_stratum_budget;
+
+/* The largest epsilon of each stratum at which outsiders lose at most `outsider` and sampled people at most `insider`.
+ *
+ * Needs    outsider and insider above 0, at most 10^6.
+ * Gives    a list, one per stratum in the order of the design, one in all if it has none; the caller frees it with
+ *          tamis_strata_budgets_free. Epsilons have ten digits. NULL and 0 on failure.
+ * Cost     about a hundred times that of tamis_amplify_design at worst.
+ * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (no theorem for the design; draws with replacement, by which a person may be
+ *          several records).                                                                                           */
+TAMIS_USE tamis_status tamis_strata_budgets(tamis_stratum_budget **list, size_t *count, const tamis_design *design,
+                                            const tamis_number *outsider, const tamis_number *insider, tamis_error *err);
+TAMIS_API void tamis_strata_budgets_free(tamis_stratum_budget *list, size_t count); /* NULL is fine */
+
+/* The scale of Laplace noise on one weighted total over all strata, of values from `from` to `to`: `crossing`, where each
+ * stratum has its own epsilon, and `uniform`, where all have the smallest of them. A record may be exchanged for one that is
+ * not counted: a change is up to the largest weight times the largest of |from|, |to| and to - from.
+ *
+ * Needs    from <= to, budgets of tamis_strata_budgets.
+ * Gives    enclosures; `upper` is the number to use. On failure [0, inf].
+ * Errors   INVALID, SYSTEM (memory).                                                                                  */
+TAMIS_USE tamis_status tamis_strata_scale(tamis_bound *crossing, tamis_bound *uniform, const tamis_stratum_budget *list,
+                                          size_t count, const tamis_number *from, const tamis_number *to, tamis_error *err);
 
 /* ---- strata that are protected ---- */
 

@@ -17,7 +17,9 @@ typedef struct tamis_charge {
                             sees to it that groups are fixed and public, and records replaced within them. `same_sample`: the
                             sample of the wave before, which needs the same frozen fields */
     const char *release; /* a name for people, such as that of the plan's file */
-    tamis_coin amount;   /* the loss of a sampled person by everything in `measures` together */
+    tamis_coin amount;   /* the loss of a sampled person by everything in `measures` together. An epsilon without a delta may have
+                            its rho beside it, for accounts that count in rho: the caller sees to it that both hold; NULL, or more
+                            than that: epsilon tanh(epsilon/2) */
     tamis_coin budget;   /* the first charge fixes that of the account (tamis_ledger_raise raises it); a later one may have a
                             lower limit of its own, or none: all NULL */
     const char *frozen;  /* a JSON object: design, unit, id, ...: fixed by the first charge of the survey and wave, compared field

@@ -153,7 +153,7 @@ typedef struct tamis_study_quantiles {
 } tamis_study_quantiles;
 
 /* Every method on the same files, all with epsilon together: how far their answers are from the file's quantiles. A method that
- * counts in rho gets epsilon^2 / 2, which is what epsilon counts in an account of rho. The answers are made by the code of
+ * counts in rho gets epsilon^2 / 2. The answers are made by the code of
  * <tamis/experimental/quantile.h>, with repeatable noise.
  *
  * Needs    what.at of at most TAMIS_STUDY_QUANTILES; from 1 to 10^6 rows, no more than the population has. 200 runs unless the

@@ -247,9 +247,11 @@ TAMIS_API void tamis_drawn_clear(tamis_drawn *drawn);
 /* ---- exposure ---- */
 
 /* How far two samples are apart: `exchanges` records that replace each other, and `additions` records that
- * only one of them has. */
+ * only one of them has. Where a records of one may take the place of b of the other, both are additions, since values far from 0
+ * are more apart from nothing than from each other; for a mechanism to which replacing, adding and removing a record are one step
+ * each, `either` is then the number of steps: the larger of a and b. 0: the sum of the two. */
 typedef struct tamis_distance {
-    int64_t exchanges, additions;
+    int64_t exchanges, additions, either;
 } tamis_distance;
 
 /* A way in which a unit can be missing from the sample: how likely it is, and how far such a sample is from a sample
@@ -257,6 +259,7 @@ typedef struct tamis_distance {
 typedef struct tamis_absence {
     tamis_bound probability;
     tamis_distance distance;
+    int far; /* no coupling is proved: such a sample may be anything, and hides nobody */
 } tamis_absence;
 
 /* Stages that are distinguished; a unit of a deeper design has the farthest ones in one. */
@@ -272,7 +275,7 @@ typedef struct tamis_exposure {
     size_t absence_count;
     tamis_distance removal; /* of a sample with the unit from one of a frame that lost it, both drawn together; zero if
                                such a frame is not drawn from in the same way */
-    const char *theorem;    /* why that holds: "srs", "strongly_rayleigh", ...; NULL if it is not proved */
+    const char *theorem;    /* why that holds: "srs", "strongly_rayleigh", "within_clusters", ...; NULL if it is not proved */
     const char *reason;     /* if theorem is NULL: what is missing */
 } tamis_exposure;
 

@@ -50,6 +50,7 @@ typedef struct tmi_dialect {
     /* texts */
     const char *binary; /* after a text: compared by its bytes from here on */
     const char *trim;   /* the six blanks of ASCII off both ends */
+    const char *label;  /* a text as a label, without these blanks, in the form that `digest` takes; NULL: as `trim` */
     void (*canonical)(tmi_text *sql, const char *quoted, tmi_sql_type type);
     bool compares_reals; /* categories of doubles and floats are compared as numbers, not as canonical texts */
     bool has_real_texts; /* a double has a canonical text; otherwise it cannot be a label */
@@ -76,9 +77,12 @@ typedef struct tmi_dialect {
      * version, a table of this many numbers from 0 on in one column `i`, a list of expressions, and what comes before a
      * statement that is only planned */
     const char *text_type, *type_of, *version, *numbers, *array, *explain;
+    /* The names of all columns of `tamis_t` in one text, each between `name_begins` and `name_ends`, with or without its quotes.
+     * NULL: the engine itself tells names in capital and small letters apart. */
+    const char *names, *name_begins, *name_ends;
     const char *const *unsteady; /* words of a plan whose scan may differ from one reading to the next; NULL ends them */
     tmi_sql_type (*type)(const char *word);
-    bool is_tested; /* our own tests have run it */
+    const char *tested; /* how the versions begin that our own tests have run; NULL: none */
 } tmi_dialect;
 
 extern const tmi_dialect tmi_dialect_postgres, tmi_dialect_duckdb, tmi_dialect_spark;

@@ -125,5 +125,5 @@ const tmi_dialect tmi_dialect_postgres = {
     .explain = "EXPLAIN VERBOSE ",
     .unsteady = unsteady,
     .type = type_of,
-    .is_tested = true,
+    .tested = "",
 };

@@ -5,6 +5,8 @@
  *     sums      of BIGINT where they stay below 2^62, otherwise of decimals, which have 38 digits
  *     doubles   have no canonical text here: shortest digits are not the exact value. Categories of doubles are compared as
  *               numbers, labels of doubles are refused
+ *     labels    each byte as one character: Spark's strings need not be UTF-8, and trim() would take a blank after a broken
+ *               character for a part of it
  *     steps     as few as can be: what a step computes becomes one Java method, and one of more than 8,000 bytes is never
  *               compiled. The terms of sums become many small methods, and equal parts of them are computed once, but only those
  *               that every row needs: nothing after THEN
@@ -19,6 +21,8 @@ static void put_text(tmi_text *sql, const char *text)
     for (; *text; text++) tmi_text_format(sql, "%02X", (unsigned)(unsigned char)*text);
     tmi_text_put(sql, "' AS STRING)");
 }
+
+#define TRIM(text) "trim(BOTH CAST(X'20090A0B0C0D' AS STRING) FROM " text ")"
 
 /* In ANSI mode a decimal as a text has no exponent. */
 #define TEXT "CAST($ AS STRING)"
@@ -92,11 +96,12 @@ const tmi_dialect tmi_dialect_spark = {
     .barrier = "",
     .exists = "SELECT 1 FROM",
     .binary = "",
-    .trim = "trim(BOTH CAST(X'20090A0B0C0D' AS STRING) FROM $)",
+    .trim = TRIM("$"),
+    .label = TRIM("decode(CAST($ AS BINARY), 'ISO-8859-1')"),
     .canonical = canonical,
     .compares_reals = true,
     .bytes_of_hex = "unhex('$')",
-    .digest = "unhex(sha2(CAST(coalesce($, '') AS BINARY), 256))",
+    .digest = "unhex(sha2(encode(coalesce($, ''), 'ISO-8859-1'), 256))",
     .bytes_and = ", ",
     .first_byte = "CAST(conv(substr(sha2(concat($), 256), 1, 2), 16, 10) AS INT)",
     .order_key = "sha2(CAST(concat('$', lower(hex(",
@@ -109,10 +114,13 @@ const tmi_dialect tmi_dialect_spark = {
     .text_type = "STRING",
     .type_of = "typeof($)",
     .version = "version()",
+    .names = "concat(',', substr(typeof(struct(tamis_t.*)), 8))",
+    .name_begins = ",",
+    .name_ends = ":",
     .numbers = "(SELECT id AS i FROM range($))",
     .array = "array($)",
     .explain = "EXPLAIN ",
     .unsteady = unsteady,
     .type = type_of,
-    .is_tested = true, /* Spark 4.3, by tests/engine/spark.c */
+    .tested = "4.3.", /* tests/engine/spark.c */
 };

@@ -153,9 +153,10 @@ static char put_cell(tmi_text *sql, const tmi_dialect *dialect, const tmi_column
         tmi_text_format(sql, " AS c%zu, ", c);
         return 'c';
     }
-    if (trims) tmi_sql_before(sql, dialect->trim);
+    const char *trim = dialect->label ? dialect->label : dialect->trim;
+    if (trims) tmi_sql_before(sql, trim);
     tmi_sql_canonical(sql, dialect, column->name, type);
-    if (trims) tmi_sql_after(sql, dialect->trim);
+    if (trims) tmi_sql_after(sql, trim);
     tmi_text_format(sql, "%s AS %c%zu, ", dialect->binary, is_category ? 'c' : 't', c);
     return is_category ? 'c' : 't';
 }

@@ -72,7 +72,28 @@ void tmi_known_clear(tmi_known_columns *known)
     *known = (tmi_known_columns){0};
 }
 
-/* One row of words, whether the table has rows or not: the engine's version, and the types. */
+/* Whether a column has this name to the letter: 1 or 0. Spark and DuckDB also find Age where age is asked for. */
+static void put_has_name(tmi_text *sql, const tmi_dialect *dialect, const char *name)
+{
+    tmi_text_format(sql, ", CAST(CASE WHEN");
+    for (int quoted = 0; quoted < 2; quoted++) {
+        tmi_text item;
+        tmi_text_init(&item);
+        tmi_text_put(&item, dialect->name_begins);
+        if (quoted) tmi_sql_quote(&item, dialect, name);
+        else tmi_text_put(&item, name);
+        tmi_text_put(&item, dialect->name_ends);
+        tmi_text_format(sql, "%s contains(%s, ", quoted ? " OR" : "", dialect->names);
+        if (item.failed) sql->failed = true;
+        else dialect->text(sql, item.bytes);
+        tmi_text_put(sql, ")");
+        tmi_text_clear(&item);
+    }
+    tmi_text_format(sql, " THEN 1 ELSE 0 END AS %s)", dialect->text_type);
+}
+
+/* One row of words, whether the table has rows or not: the engine's version; of each column its type, and whether its name is
+ * right. */
 static tamis_status write_types(char **statement, const tmi_sql_road *road, const char *const *names, size_t count,
                                 tamis_error *err)
 {
@@ -81,14 +102,15 @@ static tamis_status write_types(char **statement, const tmi_sql_road *road, cons
     tmi_text_format(&sql, "SELECT CAST(%s AS %s)", road->dialect->version, road->dialect->text_type);
     for (size_t i = 0; i < count && !sql.failed; i++) {
         tmi_text_init(&column);
-        tmi_text_put(&column, "t.");
+        tmi_text_put(&column, "tamis_t.");
         tmi_sql_quote(&column, road->dialect, names[i]);
         tmi_text_put(&sql, ", ");
         if (column.failed) sql.failed = true;
         else tmi_sql_word(&sql, road->dialect->type_of, column.bytes);
         tmi_text_clear(&column);
+        if (road->dialect->names) put_has_name(&sql, road->dialect, names[i]);
     }
-    tmi_text_format(&sql, " FROM (SELECT 1 AS one) o LEFT JOIN (SELECT * FROM %s WHERE 1 = 0) t ON 1 = 1", road->table);
+    tmi_text_format(&sql, " FROM (SELECT 1 AS one) o LEFT JOIN (SELECT * FROM %s WHERE 1 = 0) tamis_t ON 1 = 1", road->table);
     return tmi_text_take(statement, &sql, err);
 }
 
@@ -101,9 +123,19 @@ static bool is_type(const char *word)
 /* Printing characters of ASCII, as many as a certificate has room for. */
 #define LONGEST_VERSION 200
 
+static const char *word_of(const tmi_value *cell)
+{
+    return tmi_value_kind_of(cell) == TMI_VALUE_TEXT ? tmi_value_string(cell) : "";
+}
+
+static bool is_one(const tmi_value *cell)
+{
+    return tmi_value_kind_of(cell) == TMI_VALUE_INTEGER ? tmi_value_integer(cell) == 1 : strcmp(word_of(cell), "1") == 0;
+}
+
 static tamis_status keep_version(tmi_known_columns *known, const tmi_value *cell, tamis_error *err)
 {
-    const char *said = tmi_value_kind_of(cell) == TMI_VALUE_TEXT ? tmi_value_string(cell) : "";
+    const char *said = word_of(cell);
     const size_t length = strlen(said);
     known->version = tmi_copy_text(said, length < LONGEST_VERSION ? length : LONGEST_VERSION);
     for (char *c = known->version; c && *c; c++)
@@ -116,19 +148,26 @@ static tamis_status ask_types(tmi_known_columns *known, const tmi_sql_road *road
 {
     char *statement = NULL;
     tmi_value *rows = NULL;
-    tamis_status status;
+    tamis_status status, wrong = TAMIS_OK;
     TMI_TRY(write_types(&statement, road, names, count, err));
     TMI_TRY(tmi_sql_ask(&rows, road, statement, "the types of columns", err));
     const tmi_value *row = tmi_value_first(rows);
-    if (!row || tmi_value_next(row) || tmi_value_size(row) != count + 1)
+    const size_t width = road->dialect->names ? 2 : 1;
+    if (!row || tmi_value_next(row) || tmi_value_size(row) != count * width + 1)
         TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "%s: the answer for the types of columns cannot be right", road->dialect->name));
     if (!known->version) TMI_TRY(keep_version(known, tmi_value_at(row, 0), err));
     for (size_t i = 0; i < count; i++) {
-        const tmi_value *cell = tmi_value_at(row, i + 1);
-        const char *word = tmi_value_kind_of(cell) == TMI_VALUE_TEXT ? tmi_value_string(cell) : "";
+        const char *word = word_of(tmi_value_at(row, width * i + 1));
         const tmi_sql_type type = road->dialect->type(word);
-        TMI_TRY(tmi_known_add(known, names[i], is_type(word) ? word : "", type, err));
+        if (width == 2 && !is_one(tmi_value_at(row, width * i + 2)))
+            wrong = tmi_fail_more(
+                err, TAMIS_INVALID,
+                "%s: there is no column %s, only one whose name has other capital and small letters: write it as the "
+                "table does",
+                road->dialect->name, names[i]);
+        else TMI_TRY(tmi_known_add(known, names[i], is_type(word) ? word : "", type, err));
     }
+    status = wrong;
 done:
     tmi_value_free(rows);
     tmi_free(statement);
@@ -153,8 +192,8 @@ static tamis_status learn_types(tmi_known_columns *known, const tmi_sql_road *ro
         if (alone != TAMIS_OK) {
             if (!some) tmi_error_reset(err);
             some = true;
-            tmi_fail_more(err, TAMIS_INVALID, "%s: column %s cannot be read from the table, or is not there", road->dialect->name,
-                          names[i]);
+            tmi_fail_more(err, TAMIS_INVALID, "%s: column %s cannot be read from the table, is not there, or is there twice",
+                          road->dialect->name, names[i]);
         }
         tmi_known_clear(&one);
     }

@@ -157,14 +157,20 @@ static tamis_status set_inverse(tamis_quantile *q, tamis_error *err)
     return status;
 }
 
-int64_t tmi_quantile_concentration(tamis_quantile_method method, size_t count)
+int64_t tmi_quantile_selections(tamis_quantile_method method, size_t count)
 {
     switch (method) {
-    case TAMIS_QUANTILE_INVERSE: return 8 * (int64_t)count;
-    case TAMIS_QUANTILE_JOINT: return 8;
-    case TAMIS_QUANTILE_SPLIT: return 8 * (int64_t)tmi_split_levels(count);
-    default: return 2 * (int64_t)count;
+    case TAMIS_QUANTILE_INVERSE: return (int64_t)count;
+    case TAMIS_QUANTILE_JOINT: return 1;
+    case TAMIS_QUANTILE_SPLIT: return (int64_t)tmi_split_levels(count);
+    default: return 0;
     }
+}
+
+int64_t tmi_quantile_concentration(tamis_quantile_method method, size_t count)
+{
+    const int64_t selections = tmi_quantile_selections(method, count);
+    return selections > 0 ? 8 * selections : 2 * (int64_t)count;
 }
 
 /* A distribution function of bins, from which quantiles are read. */

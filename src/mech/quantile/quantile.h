@@ -57,6 +57,9 @@ tamis_status tmi_splitting_set(tamis_quantile *quantile, const tamis_number *con
  * pure privacy. */
 int64_t tmi_quantile_concentration(tamis_quantile_method method, size_t count);
 
+/* How many such draws a unit meets, each with a range of epsilon divided by their number; 0: the method makes none. */
+int64_t tmi_quantile_selections(tamis_quantile_method method, size_t count);
+
 /* p/d in lowest terms. Needs 0 < at < 1. INVALID names `at`, SYSTEM. */
 tamis_status tmi_quantile_fraction(int64_t *p, int64_t *d, const tamis_number *at, tamis_error *err);
 

@@ -1,7 +1,9 @@
 /* A simple random sample of clusters, and one of units in each of them.
  *
  * For an outsider's promise: whole clusters of as many units as are drawn in one. A unit is drawn no more likely than its
- * cluster, and a cluster that takes the place of another exchanges no more records. */
+ * cluster, and a cluster that takes the place of another exchanges no more records. Where the smallest cluster of the frame is
+ * declared, all clusters are as small as that one, and the second stage counts too: inside a drawn cluster a unit is drawn no
+ * more likely than there, and the fewer units are drawn of a cluster, the less its units lose. */
 #include "plan/design_fields.h"
 
 static void read_second_population(tmi_reader *reader, const tmi_value *value, void *target)
@@ -33,13 +35,20 @@ static void read_first(tmi_reader *reader, const tmi_value *value, void *target)
     tmi_read_map(reader, value, keys, 3, "{by: district, population: 757, sample: 40}", target);
 }
 
+/* The cluster of the frame that has the fewest units: public, and not checked. */
+static void read_second_smallest(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_read_whole(reader, value, &((tmi_drawn *)target)->design->second_smallest, 1, TMI_MAX_POPULATION, "40");
+}
+
 static void read_second(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "population", .read = read_second_population, .required = "population: district_size"},
         {.name = "sample", .read = read_second_sample, .required = "sample: 5"},
+        {.name = "smallest", .read = read_second_smallest},
     };
-    tmi_read_map(reader, value, keys, 2, "{population: district_size, sample: 5}", target);
+    tmi_read_map(reader, value, keys, 3, "{population: district_size, sample: 5}", target);
 }
 
 static const tmi_plan_key keys[] = {
@@ -58,6 +67,7 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
     tmi_put_text_field(out, "population", d->second_population);
     tmi_put_whole_field(out, "sample", d->second_take);
     tmi_put_text_field(out, "sample", d->second_sample);
+    if (d->second_smallest > 0) tmi_put_whole_field(out, "smallest", d->second_smallest);
     tmi_json_close(out, '}');
 }
 

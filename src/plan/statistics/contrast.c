@@ -1,4 +1,4 @@
-/* difference, quotient, contrast: what they compare, and the statistics that they are made of.
+/* difference, quotient, contrast, change: what they compare, and the statistics that they are made of.
  *
  * The numbers of a contrast are groups of other statistics. Where such a statistic is asked for too, with the same confidence,
  * it is that one; else it is added after those that were asked for, and nobody sees it. So a contrast has no table of its own. */
@@ -6,9 +6,11 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "plan/json_fields.h"
 #include "plan/sections.h"
 
 static const char between_groups[] = "{mean: income, between: {sex: [m, f]}}";
+static const char since[] = "{change: {mean: income}, by: sex, since: wave-2025-release}";
 static const char by_weights[] = "{mean: income, by: {age: [30, 50]}, weights: [-1, 2, -1]}";
 
 /* ---- terms ---- */
@@ -117,6 +119,29 @@ static void read_minus(tmi_reader *reader, const tmi_value *value, tamis_plan *p
     else if (add_term(reader, c, 2, 0, 0, 1)) add_term(reader, c, 2, 1, 0, -1);
 }
 
+/* ---- since an earlier release ---- */
+
+void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
+{
+    static const char *const known[] = {"independent"};
+    const tmi_value *since = tmi_value_get(map, "since"), *samples = tmi_value_get(map, "samples");
+    size_t which;
+    if (!since) {
+        tmi_complain(reader, map,
+                     "expected the key since with it, the folder of the earlier release, e.g. since: wave-2025-release");
+        return;
+    }
+    if (!tmi_read_path(reader, since, plan->name, &c->since, "wave-2025-release")) return;
+    for (size_t length = strlen(c->since); length > 1 && c->since[length - 1] == '/';) c->since[--length] = '\0';
+    const char *name = tmi_last_name(c->since);
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        tmi_complain(reader, since, "expected a folder by its name, e.g. wave-2025-release");
+    if (!samples || !tmi_read_word(reader, samples, &which, known, 1)) return;
+    c->independent = true;
+    if (plan->wave.same_sample)
+        tmi_complain_key(reader, samples, "contradicts the wave, whose sample is that of the wave before (same_sample: yes)");
+}
+
 /* ---- the whole ---- */
 
 static bool is_bounded_otherwise(const tmi_plan_compared *c)
@@ -142,7 +167,9 @@ static void check_groups(tmi_reader *reader, const tmi_value *value, const tmi_p
 
 void tmi_read_contrast(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *s)
 {
-    const char *example = s->kind == TMI_CONTRAST_WEIGHTED ? by_weights : between_groups;
+    const char *example = s->kind == TMI_CONTRAST_WEIGHTED ? by_weights
+                          : s->kind == TMI_CONTRAST_CHANGE ? "{mean: income}"
+                                                           : between_groups;
     tmi_plan_contrast *c = s->contrast = tmi_alloc(1, sizeof *c);
     if (!c) {
         reader->no_memory = true;
@@ -155,7 +182,11 @@ void tmi_read_contrast(tmi_reader *reader, const tmi_value *value, tamis_plan *p
     const tmi_value *between = tmi_value_get(value, "between"), *minus = tmi_value_get(value, "minus"),
                     *by = tmi_value_get(value, "by"), *weights = tmi_value_get(value, "weights");
     const size_t before = reader->count;
-    if (s->kind == TMI_CONTRAST_WEIGHTED) {
+    if (s->kind == TMI_CONTRAST_CHANGE) {
+        const tmi_value *wrong = between ? between : minus ? minus : by ? by : weights;
+        if (wrong) tmi_complain_key(reader, wrong, "does not belong in change; to group it, write by beside it, e.g. %s", since);
+        else add_term(reader, c, 1, 0, 0, 1);
+    } else if (s->kind == TMI_CONTRAST_WEIGHTED) {
         const tmi_value *wrong = between ? between : minus;
         if (wrong) tmi_complain_key(reader, wrong, "is for differences: a contrast has by and weights, e.g. %s", by_weights);
         else read_weights(reader, value, plan, c);
@@ -197,6 +228,25 @@ static bool find_places(tmi_plan_compared *c, const tmi_plan_statistic *t, const
     return true;
 }
 
+/* Finds the categories of a model too. */
+static bool find_all_places(tmi_plan_compared *c, const tmi_plan_statistic *t, const tmi_plan_statistic *of)
+{
+    if (!t->model) return find_places(c, t, of);
+    size_t categories = 0;
+    c->across = SIZE_MAX;
+    for (size_t k = 0; k < t->by_count + t->model->on_count; k++) {
+        const bool by = k < t->by_count;
+        const tmi_plan_column *column = by ? t->by[k] : t->model->on[k - t->by_count];
+        if (!column->is_category) continue;
+        size_t j = 0;
+        while (j < of->by_count && of->by[j] != column) j++;
+        if (j == of->by_count) return false;
+        if (by) c->by[k] = j;
+        else c->on[categories++] = j;
+    }
+    return of->by_count == t->by_count + categories;
+}
+
 static bool are_equal(const tamis_number *a, const tamis_number *b) { return a && b ? tmi_number_compare(a, b) == 0 : a == b; }
 
 static bool find_compared(tmi_plan_compared *c, const tamis_plan *plan, const tmi_plan_statistic *t)
@@ -205,7 +255,7 @@ static bool find_compared(tmi_plan_compared *c, const tamis_plan *plan, const tm
         const tmi_plan_statistic *s = &plan->statistics[i];
         if (tmi_is_of_curve(plan, i) || s->kind != c->kind || s->column != c->column || s->second != c->second ||
             s->where != t->where || s->method || s->shrink || !are_equal(s->deff, t->deff) ||
-            !are_equal(s->confidence, t->confidence) || !find_places(c, t, s))
+            !are_equal(s->confidence, t->confidence) || !find_all_places(c, t, s))
             continue;
         c->statistic = i;
         return true;
@@ -225,9 +275,11 @@ static bool add_compared(tmi_plan_compared *c, tamis_plan *plan, const tmi_plan_
                               .line = t->line,
                               .place = t->place};
     memcpy(s->by, t->by, sizeof s->by);
-    if (t->contrast->across) s->by[s->by_count++] = t->contrast->across;
+    if (t->contrast->across && !t->model) s->by[s->by_count++] = t->contrast->across;
+    for (size_t k = 0; t->model && k < t->model->on_count; k++)
+        if (t->model->on[k]->is_category) s->by[s->by_count++] = t->model->on[k];
     c->statistic = plan->statistic_count++;
-    return find_places(c, t, s) && tmi_number_copy(&s->share, t->share, NULL) == TAMIS_OK &&
+    return find_all_places(c, t, s) && tmi_number_copy(&s->share, t->share, NULL) == TAMIS_OK &&
            tmi_number_copy(&s->confidence, t->confidence, NULL) == TAMIS_OK &&
            (!t->deff || tmi_number_copy(&s->deff, t->deff, NULL) == TAMIS_OK);
 }
@@ -265,12 +317,20 @@ size_t tmi_term_cell(const tamis_plan *plan, const tmi_plan_statistic *t, size_t
 {
     const tmi_plan_compared *c = &t->contrast->compared[t->contrast->terms[term].compared];
     const tmi_plan_statistic *of = &plan->statistics[c->statistic];
-    size_t codes[TMI_MAX_BY] = {0}, cell = 0;
+    const size_t place = term;
+    size_t codes[TMI_MAX_BY] = {0}, cell = 0, categories = 0;
+    if (t->model) group /= t->model->term_count;
+    for (size_t k = 0; t->model && k < t->model->on_count; k++) categories += t->model->on[k]->is_category;
+    for (size_t k = t->model ? t->model->on_count : 0; k-- > 0;) {
+        if (!t->model->on[k]->is_category) continue;
+        codes[c->on[--categories]] = term % t->model->on[k]->value_count;
+        term /= t->model->on[k]->value_count;
+    }
     for (size_t k = t->by_count; k-- > 0;) {
         codes[c->by[k]] = group % t->by[k]->value_count;
         group /= t->by[k]->value_count;
     }
-    if (c->across != SIZE_MAX) codes[c->across] = t->contrast->terms[term].code;
+    if (c->across != SIZE_MAX) codes[c->across] = t->contrast->terms[place].code;
     for (size_t j = 0; j < of->by_count; j++) {
         const size_t most = of->by[j]->value_count - 1;
         cell = cell * of->by[j]->value_count + (codes[j] < most ? codes[j] : most);

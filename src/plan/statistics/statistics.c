@@ -184,6 +184,22 @@ static void read_contrast(tmi_reader *reader, const tmi_value *value, void *targ
     take_kind(reader, value, target, TMI_CONTRAST_WEIGHTED);
 }
 
+static void read_change(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    take_kind(reader, value, target, TMI_CONTRAST_CHANGE);
+}
+
+/* Read after `by`. */
+static void read_correlation(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    take_kind(reader, value, target, TMI_CORRELATION);
+}
+
+static void read_regression(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    take_kind(reader, value, target, TMI_REGRESSION);
+}
+
 static void read_table(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
@@ -350,6 +366,10 @@ static void read_label(tmi_reader *reader, const tmi_value *value, void *target)
     tmi_read_label(reader, value, &((entry *)target)->statistic->label, "Pupils by type of school");
 }
 
+#define NO_COVARIANCE \
+    "leave it out: how two waves vary together is not measured, and the sampling errors of both are added, which is too much " \
+    "where the same people are in both and answer alike"
+
 static const tmi_plan_key keys[] = {
     {.name = "count", .read = read_count},
     {.name = "total", .read = read_total},
@@ -369,6 +389,9 @@ static const tmi_plan_key keys[] = {
     {.name = "difference", .read = read_difference},
     {.name = "quotient", .read = read_quotient},
     {.name = "contrast", .read = read_contrast},
+    {.name = "change", .read = read_change},
+    {.name = "correlation", .read = read_correlation},
+    {.name = "regression", .read = read_regression},
     /* what may stand beside a statistic */
     {.name = "by", .read = tmi_read_later},
     {.name = "budget_share", .read = read_share},
@@ -382,12 +405,13 @@ static const tmi_plan_key keys[] = {
     {.name = "line", .read = tmi_read_later},
     {.name = "interval", .read = tmi_read_later},
     {.name = "cuts", .read = tmi_read_later},
+    {.name = "since", .read = tmi_read_later},
+    {.name = "samples", .read = tmi_read_later},
+    {.name = "baseline", .read = tmi_read_later},
+    {.name = "typical", .read = tmi_read_later},
     /* what tamis does not do */
-    {.name = "regression",
-     .not_offered = "compare means or shares of groups instead, e.g. {difference: {mean: income, between: {sex: [m, f]}}}"},
-    {.name = "change",
-     .not_offered = "release both waves, subtract, and take the root of the sum of both squared standard errors, which is "
-                    "too large where the same people are in both"},
+    {.name = "overlap", .not_offered = NO_COVARIANCE},
+    {.name = "for_change", .not_offered = NO_COVARIANCE},
 };
 
 /* What depends on the kind, or comes after the columns of a table. */
@@ -396,11 +420,23 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
     tmi_plan_statistic *s = e->statistic;
     const tmi_value *by = tmi_value_get(value, "by"), *at = tmi_value_get(value, "at"), *cuts = tmi_value_get(value, "cuts"),
                     *method = tmi_value_get(value, "method"), *line = tmi_value_get(value, "line"),
-                    *interval = tmi_value_get(value, "interval"), *shrink = tmi_value_get(value, "shrink");
+                    *interval = tmi_value_get(value, "interval"), *shrink = tmi_value_get(value, "shrink"),
+                    *since = tmi_value_get(value, "since"), *samples = tmi_value_get(value, "samples"),
+                    *baseline = tmi_value_get(value, "baseline"), *typical = tmi_value_get(value, "typical");
     if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
     if (!e->kind) return;
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
     if (tmi_is_contrast(s->kind)) tmi_read_contrast(reader, e->kind, e->plan, s);
+    if (s->kind == TMI_CONTRAST_CHANGE && s->contrast) tmi_read_since(reader, value, e->plan, s->contrast);
+    else if (since && s->kind != TMI_CONTRAST_CHANGE) tmi_complain_key(reader, since, "is for change");
+    else if (samples && s->kind != TMI_CONTRAST_CHANGE) tmi_complain_key(reader, samples, "is for change");
+    if (s->kind == TMI_CORRELATION) tmi_read_correlation(reader, e->kind, e->plan, s);
+    if (s->kind == TMI_REGRESSION) {
+        tmi_read_regression(reader, e->kind, value, e->plan, s);
+    } else {
+        if (baseline) tmi_complain_key(reader, baseline, "is for regressions");
+        if (typical) tmi_complain_key(reader, typical, "is for regressions; guesses of a column are given under columns");
+    }
     if (shrink) read_shrink(reader, shrink, s);
     if (tmi_is_of_distribution(s->kind)) {
         tmi_read_distribution(reader, value, e->kind, e->plan, s);
@@ -425,7 +461,8 @@ static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_pla
     if (!e.kind && reader->count == before) {
         tmi_complain(reader, value,
                      "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile, median, "
-                     "share_below, poverty, gini, s80s20, difference, quotient or contrast, e.g. %s",
+                     "share_below, poverty, gini, s80s20, difference, quotient, contrast, change, correlation or regression, "
+                     "e.g. %s",
                      example);
     }
     bool shared = statistic->share || tmi_number_ratio(&statistic->share, 1, 1, NULL) == TAMIS_OK;
@@ -445,11 +482,24 @@ static bool are_same_contrasts(const tmi_plan_contrast *a, const tmi_plan_contra
 {
     if (!a || !b) return a == b;
     bool same = a->across == b->across && a->compared_count == b->compared_count && a->term_count == b->term_count;
+    if (same && a->since) same = b->since && strcmp(a->since, b->since) == 0;
     for (size_t i = 0; same && i < a->compared_count; i++)
         same = a->compared[i].kind == b->compared[i].kind && a->compared[i].column == b->compared[i].column &&
                a->compared[i].second == b->compared[i].second;
     for (size_t i = 0; same && i < a->term_count; i++)
-        same = a->terms[i].code == b->terms[i].code && tmi_number_compare(a->terms[i].weight, b->terms[i].weight) == 0;
+        same = a->terms[i].code == b->terms[i].code &&
+               (!a->terms[i].weight || tmi_number_compare(a->terms[i].weight, b->terms[i].weight) == 0);
+    return same;
+}
+
+/* The same terms, whatever they are compared with: another baseline shows the same model. */
+static bool are_same_models(const tmi_plan_model *a, const tmi_plan_model *b)
+{
+    if (!a || !b) return a == b;
+    bool same = a->family == b->family && a->on_count == b->on_count && a->interaction_count == b->interaction_count;
+    for (size_t i = 0; same && i < a->on_count; i++) same = a->on[i] == b->on[i] && a->baseline[i] == b->baseline[i];
+    for (size_t i = 0; same && i < a->interaction_count; i++)
+        same = memcmp(a->interactions[i], b->interactions[i], sizeof *a->interactions) == 0;
     return same;
 }
 
@@ -457,7 +507,8 @@ static bool are_same_contrasts(const tmi_plan_contrast *a, const tmi_plan_contra
 static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
     if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where || !is_same_method(a, b) ||
-        a->by_count != b->by_count || a->at_count != b->at_count || !are_same_contrasts(a->contrast, b->contrast))
+        a->by_count != b->by_count || a->at_count != b->at_count || !are_same_contrasts(a->contrast, b->contrast) ||
+        !are_same_models(a->model, b->model))
         return false;
     for (size_t i = 0; i < a->at_count; i++)
         if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;

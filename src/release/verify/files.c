@@ -46,7 +46,7 @@ done:
     return status;
 }
 
-/* What is there of the five files, with its hash compared. */
+/* What is there of the files that the certificate names, with its hash compared. */
 typedef struct folder {
     char *bytes[TMI_FILES]; /* NULL: it is not there */
     size_t length[TMI_FILES];
@@ -58,6 +58,8 @@ static tamis_status read_all(folder *f, tmi_verification *v, tamis_error *err)
     for (size_t i = 0; i < TMI_FILES; i++) {
         char hash[TMI_SHA256_TEXT], field[TMI_FAULT_FIELD];
         const char *name = tmi_files[i].name;
+        v->files[i] = TMI_NOT_NAMED;
+        if (!v->certificate.files[i][0] && tmi_files[i].may_lack) continue;
         snprintf(field, sizeof field, "files.%s", name);
         TMI_TRY(tmi_read_beside(&f->bytes[i], &f->length[i], v, name, err));
         if (!f->bytes[i] && v->whole) tmi_check_note(&v->check, field, "is missing from the folder");
@@ -244,17 +246,17 @@ done:
 
 /* ---- the others ---- */
 
-static tamis_status check_text(const tamis_release *r, const folder *f, size_t which, tmi_verification *v, tamis_error *err)
+static tamis_status check_file(const tamis_release *r, const folder *f, size_t which, tmi_verification *v, tamis_error *err)
 {
     char *text = NULL, message[80];
-    size_t line = 1, at = 0;
+    size_t line = 1, at = 0, length = 0;
     tamis_status status;
     if (!f->bytes[which]) return TAMIS_OK;
-    TMI_TRY(tmi_files[which].write(&text, r, err));
-    const size_t length = strlen(text);
+    TMI_TRY(tmi_file_bytes(&text, &length, which, r, err));
     for (; at < length && at < f->length[which] && text[at] == f->bytes[which][at]; at++) line += text[at] == '\n';
     if (at < length || at < f->length[which]) {
-        snprintf(message, sizeof message, "line %zu is not what follows from the other files", line);
+        if (tmi_files[which].text) snprintf(message, sizeof message, "line %zu is not what follows from the other files", line);
+        else snprintf(message, sizeof message, "is not what follows from the other files");
         tmi_check_note(&v->check, tmi_files[which].name, message);
     }
     status = v->check.status;
@@ -280,11 +282,14 @@ static tamis_status check_published(tmi_int128 **noisy, int64_t **answers, const
     const bool made = status == TAMIS_OK;
     TMI_TRY(tmi_check_noted(&v->check, "release.json", status, &reason, err));
     if (!made) goto done;
-    TMI_TRY(check_text(&r, f, TMI_FILE_REGISTRY, v, err));
-    if (!f->bytes[TMI_FILE_RESULTS]) goto done; /* whose numbers the last two repeat */
+    if (v->visit) TMI_TRY(v->visit->see(v->visit->context, &r, err));
+    TMI_TRY(check_file(&r, f, TMI_FILE_REGISTRY, v, err));
+    if (!f->bytes[TMI_FILE_RESULTS]) goto done; /* whose numbers the others repeat */
     TMI_TRY(check_results(&r, f, v, err));
-    TMI_TRY(check_text(&r, f, TMI_FILE_TABLE, v, err));
-    TMI_TRY(check_text(&r, f, TMI_FILE_REPORT, v, err));
+    TMI_TRY(check_file(&r, f, TMI_FILE_TABLE, v, err));
+    TMI_TRY(check_file(&r, f, TMI_FILE_REPORT, v, err));
+    TMI_TRY(check_file(&r, f, TMI_FILE_EXCHANGE, v, err));
+    TMI_TRY(check_file(&r, f, TMI_FILE_SPREADSHEET, v, err));
 
 done:
     tmi_results_clear(&r.results);

@@ -70,15 +70,20 @@ done:
 /* What was charged before and with this release must add up and stay within the budget. */
 static tamis_status check_account(const tmi_account *a, const tmi_schedule *s, tmi_checking *c, tamis_error *err)
 {
-    const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
+    const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : a->standing.as_rho};
     tmi_ledger_coin amount = {0};
-    tamis_status status;
+    tamis_number *true_rho = NULL;
+    tamis_status status = TAMIS_OK;
+    if (a->standing.as_rho && !s->gaussian) TMI_TRY(tmi_schedule_rho(&true_rho, s, err));
+    if (a->standing.as_rho && (!true_rho || tmi_number_compare(true_rho, a->standing.as_rho) != 0))
+        tmi_check_note(c, "account.counted_as_rho", "is not what follows from the measurements");
     TMI_TRY(tmi_coin_make(&amount, &said, "amount", err));
     const bool later = a->charged.measurements || a->charged.claim > 0;
     TMI_TRY(tmi_standing_check(&a->standing, s->plan, &amount, a->charged.entry, later, c, err));
 
 done:
     tmi_coin_clear(&amount);
+    tamis_number_free(true_rho);
     return status;
 }
 
@@ -230,7 +235,11 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
         goto done;
     }
     status = make_again(v, plan, &certified, &reason);
-    status = tmi_check_noted(c, "plan", status, &reason, err);
+    TMI_TRY(tmi_check_noted(c, "plan", status, &reason, err));
+    if (!v->schedule.plan) goto done;
+    status = tmi_earlier_read_json(&v->earlier, tmi_value_get(document, "earlier"), v->schedule.plan, &reason);
+    if (status == TAMIS_OK) v->schedule.earlier = &v->earlier;
+    status = tmi_check_noted(c, "earlier", status, &reason, err);
 
 done:
     tmi_frame_facts_clear(&frame);
@@ -252,6 +261,7 @@ static void read_files(tmi_certificate *certificate, const tmi_value *document, 
     const tmi_value *files = tmi_value_field(document, "files", TMI_VALUE_MAP);
     for (size_t i = 0; i < TMI_FILES; i++) {
         char name[TMI_FAULT_FIELD];
+        if (tmi_files[i].may_lack && !tmi_value_get(files, tmi_files[i].name)) continue;
         snprintf(name, sizeof name, "files.%s", tmi_files[i].name);
         take_hash(certificate->files[i], tmi_value_field_text(files, tmi_files[i].name), name, c);
     }

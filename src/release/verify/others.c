@@ -20,7 +20,7 @@ static bool is_known(const tmi_verification *v, const char *name)
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return true;
     if (strcmp(name, TMI_CERTIFICATE) == 0 || strcmp(name, TMI_SIGNATURE) == 0 || is_public_file(v, name)) return true;
     for (size_t i = 0; i < TMI_FILES; i++)
-        if (strcmp(name, tmi_files[i].name) == 0) return true;
+        if (v->files[i] != TMI_NOT_NAMED && strcmp(name, tmi_files[i].name) == 0) return true;
     return false;
 }
 

@@ -6,10 +6,18 @@
 
 #include "plan/sections.h"
 #include "publish/signature.h"
+#include "release/earlier.h"
 #include "release/release.h"
 
-/* What was found of a file that the certificate names. */
-typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS } tmi_found;
+/* What was found of a file that the certificate names; or that it names none. */
+typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS, TMI_NOT_NAMED } tmi_found;
+
+/* Who looks at a release whose files follow from its certificate, while its numbers are there. Whether the rest of the folder is
+ * right is known only afterwards. */
+typedef struct tmi_visit {
+    tamis_status (*see)(void *context, const tamis_release *release, tamis_error *err);
+    void *context;
+} tmi_visit;
 
 typedef struct tmi_verification {
     tmi_checking check;
@@ -25,6 +33,9 @@ typedef struct tmi_verification {
     tmi_found files[TMI_FILES];
     bool has_frame, has_psus; /* the plan names them */
     tmi_found frame, psus;
+    tmi_earlier_list earlier; /* what it says of earlier releases */
+    tmi_found earlier_found;  /* their folders */
+    const tmi_visit *visit;   /* NULL: nobody does; what is visited does not visit others, so that there is an end */
     tmi_signed signature;
     char **others; /* files of the folder that do not belong to a release, in the order of their names */
     size_t other_count;
@@ -40,6 +51,13 @@ tamis_status tmi_verify_frame(tmi_verification *v, const char *path, tamis_error
 
 /* The same of the list of sampled clusters. Errors: SYSTEM. */
 tamis_status tmi_verify_psus(tmi_verification *v, tamis_error *err);
+
+/* The folders of the earlier releases that changes are measured from, if they are beside the certificate's folder, or in it.
+ * Errors: SYSTEM. */
+tamis_status tmi_verify_earlier(tmi_verification *v, tamis_error *err);
+
+/* Verifies a folder whose numbers are needed; no file outside of it is opened. Errors: those of the visit, INVALID, SYSTEM. */
+tamis_status tmi_verify_visited(int *ok, const char *folder, const tmi_visit *visit, tamis_error *err);
 
 /* Hashes and contents of the files beside the certificate. Errors: SYSTEM. */
 tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err);

@@ -38,10 +38,12 @@ static void put_json(tmi_text *text, const tmi_verification *v)
     tmi_json_key(&out, "problems");
     tmi_faults_put(&out, v->check.faults);
     tmi_json_add_open(&out, "files", '{');
-    for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(&out, tmi_files[i].name, found_words[v->files[i]]);
+    for (size_t i = 0; i < TMI_FILES; i++)
+        if (v->files[i] != TMI_NOT_NAMED) tmi_json_add_string(&out, tmi_files[i].name, found_words[v->files[i]]);
     tmi_json_close(&out, '}');
     tmi_json_add_string(&out, "frame", v->has_frame ? found_words[v->frame] : NULL);
     tmi_json_add_string(&out, "psus", v->has_psus ? found_words[v->psus] : NULL);
+    if (v->earlier.count > 0) tmi_json_add_string(&out, "earlier", found_words[v->earlier_found]);
     tmi_json_add_string(&out, "signature", signed_words[v->signature]);
     tmi_json_add_string(&out, "signed_by", *signer ? signer : NULL);
     tmi_json_add_open(&out, "others", '[');
@@ -138,6 +140,9 @@ static void put_words(tmi_text *text, const tmi_verification *v)
     else if (v->has_frame) tmi_text_put(text, "the frame's file is missing, and was not compared (--frame FILE)\n");
     if (v->has_psus && v->psus == TMI_MATCHES) tmi_text_put(text, "the list of clusters agrees with the certificate\n");
     else if (v->has_psus) tmi_text_put(text, "the list of clusters is missing, and was not compared\n");
+    if (v->earlier.count > 0 && v->earlier_found == TMI_MATCHES)
+        tmi_text_put(text, "the earlier release agrees with the certificate\n");
+    else if (v->earlier.count > 0) tmi_text_put(text, "the earlier release is missing, and was not compared\n");
     put_signature(text, v);
     put_others(text, v);
     tmi_text_put(text, "\n");
@@ -217,10 +222,10 @@ static tamis_status verify_signature(tmi_verification *v, const char *key, tamis
 }
 
 static tamis_status verify(int *ok, char **text, const char *path, const tamis_verify_options *options, bool json,
-                           tamis_error *err)
+                           const tmi_visit *visit, tamis_error *err)
 {
     tmi_faults faults = {0};
-    tmi_verification v = {.check = {.faults = &faults, .err = err}};
+    tmi_verification v = {.check = {.faults = &faults, .err = err}, .visit = visit};
     tmi_value *document = NULL;
     char *folder = NULL, *certificate = NULL;
     tamis_status status;
@@ -244,6 +249,7 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     TMI_TRY(check_certificate(&v, err));
     TMI_TRY(tmi_verify_frame(&v, how.frame, err));
     TMI_TRY(tmi_verify_psus(&v, err));
+    TMI_TRY(tmi_verify_earlier(&v, err));
     TMI_TRY(tmi_verify_files(&v, err));
     TMI_TRY(verify_signature(&v, how.key, err));
     TMI_TRY(tmi_verify_others(&v, err));
@@ -263,6 +269,7 @@ done:
     tmi_account_clear(&v.account);
     tmi_promised_clear(&v.promised);
     tmi_schedule_clear(&v.schedule);
+    tmi_earlier_clear(&v.earlier);
     tmi_free(folder);
     tmi_free(certificate);
     tmi_faults_clear(&faults);
@@ -271,10 +278,19 @@ done:
 
 tamis_status tamis_verify_text(int *ok, char **text, const char *path, const tamis_verify_options *options, tamis_error *err)
 {
-    return verify(ok, text, path, options, false, err);
+    return verify(ok, text, path, options, false, NULL, err);
 }
 
 tamis_status tamis_verify_json(int *ok, char **json, const char *path, const tamis_verify_options *options, tamis_error *err)
 {
-    return verify(ok, json, path, options, true, err);
+    return verify(ok, json, path, options, true, NULL, err);
+}
+
+tamis_status tmi_verify_visited(int *ok, const char *folder, const tmi_visit *visit, tamis_error *err)
+{
+    const tamis_verify_options within = {.size = sizeof within, .root = folder};
+    char *text = NULL;
+    const tamis_status status = verify(ok, &text, folder, &within, false, visit, err);
+    tmi_free(text);
+    return status;
 }

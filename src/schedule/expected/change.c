@@ -399,9 +399,12 @@ static tamis_status schedule_of(tmi_schedule *made, const tmi_schedule *s, const
     const tmi_certified_tables list = {.psus = change->psus};
     if (keeps_tables(s, change, &plan->privacy.loss)) {
         const tamis_status status = keep_tables(made, s, plan, err);
+        if (status == TAMIS_OK) made->earlier = s->earlier;
         if (status == TAMIS_OK || status == TAMIS_SYSTEM) return status;
     }
-    return tmi_schedule_make_watched(made, plan, change->psus ? &list : NULL, s->watch, err);
+    const tamis_status status = tmi_schedule_make_watched(made, plan, change->psus ? &list : NULL, s->watch, err);
+    if (status == TAMIS_OK) made->earlier = s->earlier;
+    return status;
 }
 
 tamis_status tmi_change_expected(tmi_expected_statistic **list, const tmi_schedule *s, const tmi_change *change, tamis_error *err)

@@ -32,15 +32,41 @@ static const tmi_expected_group *group_of(const tmi_expected_statistic *list, co
     return &of->groups[of->count > 1 ? tmi_term_cell(s->plan, t, term, group) : 0];
 }
 
+/* What an earlier release adds to a change: its own errors, which are known; the mean of all, where other groups are tried. */
+static void add_earlier(double *noise, double *sampling, const tmi_schedule *s, size_t i, size_t group)
+{
+    const tmi_earlier *before = tmi_earlier_of(s->earlier, i);
+    const bool same = before && before->count == (size_t)tmi_statistic_cells(&s->plan->statistics[i]);
+    for (size_t g = 0; before && g < before->count; g++) {
+        const tmi_wave_number *x = &before->numbers[g];
+        const double share = !same ? 1 / (double)before->count : g == group ? 1 : 0;
+        if (share == 0) continue;
+        *noise += share * tmi_noise_variance(x->parts, x->part_count);
+        if (!isnan(x->sampling_se)) *sampling += share * x->sampling_se * x->sampling_se;
+    }
+}
+
+/* The two numbers of a quotient, if public guesses say how large they are: shares of groups make totals and counts differ. */
+static bool quotient_of(double *size, double *below, const tmi_expected_statistic *list, const tmi_schedule *s, size_t i,
+                        size_t group)
+{
+    const double x = group_of(list, s, i, 0, group)->expected, y = group_of(list, s, i, 1, group)->expected;
+    if (!(x > 0) || !(y > 0) || !isfinite(x / y)) return false;
+    *size = x / y;
+    *below = y;
+    return true;
+}
+
 static tmi_expected_group expected_of(const tmi_expected_statistic *list, const tmi_schedule *s, size_t i, size_t group)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_plan_contrast *c = t->contrast;
     tmi_expected_group found = {.expected = TMI_NULL, .units = INFINITY};
-    double noise = 0, sampling = 0, sum = 0;
+    double noise = 0, sampling = 0, sum = 0, size = 1, below = 1;
+    const bool quotient = t->kind == TMI_CONTRAST_QUOTIENT && quotient_of(&size, &below, list, s, i, group);
     for (size_t k = 0; k < c->term_count; k++) {
         const tmi_expected_group *own = group_of(list, s, i, k, group);
-        const double f = tmi_expected_weight(s, i, k);
+        const double f = quotient ? (k == 0 ? 1 : -size) / below : tmi_expected_weight(s, i, k);
         noise += f * f * own->noise_sd * own->noise_sd;
         sampling += f * f * own->sampling_sd * own->sampling_sd;
         sum += fabs(f) * own->sampling_sd;
@@ -48,14 +74,16 @@ static tmi_expected_group expected_of(const tmi_expected_statistic *list, const 
         found.limit += fabs(f) * own->limit;
         if (own->units > 0) found.units = fmin(found.units, own->units);
     }
-    if (!c->across) {
+    if (t->kind == TMI_CONTRAST_CHANGE) {
+        add_earlier(&noise, &sampling, s, i, group);
+    } else if (!c->across) {
         const tmi_expected_group *a = group_of(list, s, i, 0, group), *b = group_of(list, s, i, 1, group);
         sampling -= 2 * correlation(s, i, a, b) * a->sampling_sd * b->sampling_sd; /* their weights are 1 and -1 */
     } else if (tmi_variance_source_for(s, i) == TMI_MEASURED_ERRORS && !tmi_has_own_errors(s, i)) {
         sampling = sum * sum;
     }
     if (t->kind == TMI_CONTRAST_QUOTIENT) {
-        found.expected = 1;
+        found.expected = size; /* 1 where nothing is said */
         found.limit = INFINITY;
     }
     if (!isfinite(found.units)) found.units = 0;
@@ -69,7 +97,7 @@ static tmi_expected_group expected_of(const tmi_expected_statistic *list, const 
 tamis_status tmi_expected_contrast(tmi_expected_statistic *list, const tmi_schedule *s, size_t i, tamis_error *err)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    bool differ = false;
+    bool differ = tmi_earlier_of(s->earlier, i) != NULL;
     for (size_t k = 0; k < t->contrast->compared_count; k++)
         differ = differ || list[t->contrast->compared[k].statistic].count > 1;
     list[i].count = differ ? (size_t)tmi_statistic_cells(t) : 1;

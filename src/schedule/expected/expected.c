@@ -10,6 +10,7 @@
 #include "schedule/expected/change.h"
 #include "schedule/expected/contrast.h"
 #include "schedule/expected/distribution.h"
+#include "schedule/expected/model.h"
 #include "schedule/result.h"
 #include "schedule/standard_errors.h"
 
@@ -109,8 +110,12 @@ tamis_status tmi_expected_statistics_make(tmi_expected_statistic **list, const t
             TMI_TRY(tmi_expected_groups_make(&f->groups, &f->count, s, i, err));
     }
     for (size_t i = 0; i < s->plan->asked_count; i++)
-        if (s->plan->statistics[i].contrast) TMI_TRY(tmi_expected_contrast(*list, s, i, err));
+        if (s->plan->statistics[i].contrast && s->plan->statistics[i].kind != TMI_CONTRAST_CHANGE)
+            TMI_TRY(s->plan->statistics[i].model ? tmi_expected_model(*list, s, i, err)
+                                                 : tmi_expected_contrast(*list, s, i, err));
     TMI_TRY(set_limits(*list, s, err));
+    for (size_t i = 0; i < s->plan->asked_count; i++) /* a change has the sampling error of its number, by its limit */
+        if (s->plan->statistics[i].kind == TMI_CONTRAST_CHANGE) TMI_TRY(tmi_expected_contrast(*list, s, i, err));
     for (size_t i = 0; i < s->plan->asked_count; i++)
         if (tmi_is_of_distribution(s->plan->statistics[i].kind)) TMI_TRY(tmi_expected_distribution(*list, s, i, err));
 

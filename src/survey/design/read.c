@@ -115,7 +115,7 @@ tamis_status tmi_design_within(const tmi_design_form **within, const tmi_value *
     }
     return tmi_fail(err, TAMIS_INVALID,
                     "within: must be the name of a one-stage design (srs, srs_with_replacement, "
-                    "bernoulli, poisson, pps, systematic, census, cluster), or such a design");
+                    "bernoulli, poisson, pps, systematic, census, cluster, two_stage), or such a design");
 }
 
 tamis_status tmi_design_from_value(tamis_design **design, const tmi_value *json, bool worst, tamis_error *err)

@@ -170,17 +170,22 @@ static givers find_givers(const tmi_composite *d, const tmi_exposures *above, si
     return g;
 }
 
+static int64_t larger(int64_t x, int64_t y) { return x > y ? x : y; }
+
 /* A product of sizes below 2^62; beyond, a distance that is never reached. */
 static int64_t times(int64_t x, int64_t y) { return y != 0 && x > (INT64_C(1) << 60) / y ? INT64_C(1) << 60 : x * y; }
 
 /* From clusters to records. Of the clusters that differ, one is the unit's own; if all give equally many records these
- * are exchanged, otherwise those of both sides are added or removed. */
+ * are exchanged, otherwise those of both sides are added or removed. A mechanism that counts either as one step exchanges what
+ * it can: for the unit's own cluster the larger of the two sizes, for any others the largest. */
 static tamis_distance in_records(tamis_distance clusters, const givers *g, int64_t own, size_t c)
 {
     int64_t other = c == g->giver ? g->second : g->largest;
-    int64_t differ = times(2, clusters.exchanges) + clusters.additions;
-    if (g->smallest == g->largest) return (tamis_distance){times(own, clusters.exchanges), times(own, clusters.additions)};
-    return (tamis_distance){.additions = differ == 0 ? 0 : own + times(other, differ - 1)};
+    int64_t differ = times(2, clusters.exchanges) + clusters.additions, changes = clusters.exchanges + clusters.additions;
+    if (g->smallest == g->largest) return (tamis_distance){times(own, clusters.exchanges), times(own, clusters.additions), 0};
+    if (differ == 0) return (tamis_distance){0};
+    return (tamis_distance){.additions = own + times(other, differ - 1),
+                            .either = (clusters.exchanges > 0 ? larger(own, other) : own) + times(other, changes - 1)};
 }
 
 /* The product of two probabilities, rounded outwards. */
@@ -201,8 +206,6 @@ static tamis_bound product(tamis_bound x, tamis_bound y)
     return z;
 }
 
-static int64_t larger(int64_t x, int64_t y) { return x > y ? x : y; }
-
 static void add_absence(tamis_exposure *e, tamis_absence absence)
 {
     if (e->absence_count < TAMIS_MAX_ABSENCES) {
@@ -213,31 +216,55 @@ static void add_absence(tamis_exposure *e, tamis_absence absence)
     last->probability.lower += absence.probability.lower;
     last->probability.upper = nextafter(last->probability.upper + absence.probability.upper, 2);
     last->probability.lower = nextafter(last->probability.lower, 0);
-    last->distance.exchanges = larger(last->distance.exchanges, absence.distance.exchanges);
-    last->distance.additions = larger(last->distance.additions, absence.distance.additions);
+    const tamis_distance x = last->distance, y = absence.distance;
+    const int64_t of_x = x.either > 0 ? x.either : x.exchanges + x.additions,
+                  of_y = y.either > 0 ? y.either : y.exchanges + y.additions;
+    last->distance = (tamis_distance){larger(x.exchanges, y.exchanges), larger(x.additions, y.additions), larger(of_x, of_y)};
+    last->far = last->far || absence.far;
 }
 
-/* From the exposure inside cluster c to that in the whole design. */
+/* From the exposure inside cluster c to that in the whole design.
+ *
+ * Where no coupling of the first stage is proved, whatever the other drawn clusters are hides nobody: condition on all drawn
+ * clusters, which do not depend on answers. What is left is the second stage in the unit's own cluster, and a mixture loses
+ * no more than its parts. So the samples without the cluster are far, and what is claimed is true even if everybody knows
+ * which clusters were drawn. A frame that lost a unit may have other probabilities of clusters: nothing is claimed for that
+ * there, nor where probabilities are unequal and may follow from the clusters' sizes. */
 static void expose_unit(tamis_exposure *e, const tmi_composite *d, const tamis_exposure *cluster, const givers *g, size_t c,
                         const char *theorem)
 {
+    const bool coupled = cluster->theorem != NULL;
     e->first += d->first[c];
     e->stratum = cluster->stratum;
+    if (!coupled || strcmp(cluster->theorem, "strongly_rayleigh") == 0 ||
+        (strcmp(cluster->theorem, "poisson") == 0 && !d->above->kind->equal && !d->above->kind->stratified))
+        e->removal = (tamis_distance){0};
     e->inclusion = product(e->inclusion, cluster->inclusion);
     for (size_t k = 0; k < e->absence_count; k++)
         e->absences[k].probability = product(e->absences[k].probability, cluster->inclusion);
     for (size_t k = 0; k < cluster->absence_count; k++) {
         tamis_absence with_cluster = cluster->absences[k];
         with_cluster.distance = in_records(with_cluster.distance, g, most_records(d->parts[c]), c);
+        with_cluster.far = with_cluster.far || !coupled;
         add_absence(e, with_cluster);
     }
     if (e->theorem && strcmp(e->theorem, "srs_with_replacement") == 0) {
         e->theorem = NULL;
         e->reason = "a second stage with replacement has no proved coupling";
-    } else if (cluster->theorem && e->theorem) e->theorem = theorem;
-    else if (e->theorem) {
-        e->theorem = NULL;
-        e->reason = cluster->reason;
+    } else if (e->theorem) e->theorem = coupled ? theorem : "within_clusters";
+}
+
+/* Whole clusters that were drawn without a coupling: nobody is hidden by a second stage, and the reason is that of the first. */
+static void refuse_whole(tmi_exposures *exposures, size_t from, const tmi_exposures *above)
+{
+    const char *reason = NULL;
+    bool hidden = false;
+    for (size_t i = 0; i < above->count && !reason; i++) reason = above->list[i].theorem ? NULL : above->list[i].reason;
+    for (size_t i = from; i < exposures->count; i++)
+        for (size_t k = 0; k < exposures->list[i].absence_count; k++) hidden = hidden || !exposures->list[i].absences[k].far;
+    for (size_t i = from; i < exposures->count && reason && !hidden; i++) {
+        exposures->list[i].theorem = NULL;
+        exposures->list[i].reason = reason;
     }
 }
 
@@ -247,6 +274,7 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     tmi_exposures above = {0};
     givers g = {0};
     const char *theorem = "cluster";
+    const size_t from = exposures->count;
     tamis_status status = d->above->kind->expose(&above, d->above, err);
     for (size_t c = 0; c < d->count; c++)
         if (d->parts[c]->sample != d->parts[c]->population) theorem = "two_stage";
@@ -258,6 +286,7 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
         for (size_t i = before; i < exposures->count && status == TAMIS_OK; i++)
             expose_unit(&exposures->list[i], d, &above.list[at], &g, c, theorem);
     }
+    if (status == TAMIS_OK) refuse_whole(exposures, from, &above);
     tmi_free(above.list);
     return status;
 }
@@ -375,21 +404,53 @@ static tamis_status get_each(int64_t *value, const tmi_design_fields *f, const c
     return tmi_design_field_failed(tmi_json_to_integer(value, tmi_value_at(json, (size_t)c), &inner), name, &inner, err);
 }
 
+static const char *const sizes[] = {"population", "sample"};
+
+/* The design of a stage, in place of the sizes of a simple random sample; NULL: these are given. */
+static const tmi_value *other_design(const tmi_design_fields *f, const char *name)
+{
+    const tmi_value *json;
+    if (tmi_design_get(&json, f, name, NULL) != TAMIS_OK || tmi_value_kind_of(json) != TMI_VALUE_MAP) return NULL;
+    return tmi_value_get(json, "population") || tmi_value_size(json) != 1 ? NULL : json;
+}
+
+static tamis_status read_first(tamis_design **first, const tmi_design_fields *f, tamis_error *err)
+{
+    const tmi_value *other = other_design(f, "first");
+    tmi_design_fields above;
+    tamis_error inner;
+    int64_t clusters, sample;
+    tamis_status status;
+    if (other) {
+        status = tmi_design_field_failed(tmi_design_from_value(first, other, false, &inner), "first", &inner, err);
+    } else {
+        TMI_TRY(tmi_design_object(&above, f, "first", sizes, 2, err));
+        TMI_TRY(tmi_design_sizes_of(&clusters, &sample, &above, err));
+        TMI_TRY(tamis_design_srs(first, clusters, sample, err));
+    }
+    if (status == TAMIS_OK && (*first)->population > LISTED)
+        status = tmi_fail(err, TAMIS_INVALID, "first: at most 2^20 clusters are supported");
+
+done:
+    return status;
+}
+
 static tamis_status read_two_stage(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
 {
-    static const char *const keys[] = {"population", "sample"};
-    tmi_design_fields above, inside;
-    int64_t clusters, sample;
+    tmi_design_fields inside = {0};
     tamis_design *first = NULL, **second = NULL;
+    const tmi_value *other = other_design(f, "second");
+    int64_t clusters = 0;
+    tamis_error inner;
     tamis_status status = TAMIS_OK;
-    TMI_TRY(tmi_design_object(&above, f, "first", keys, 2, err));
-    TMI_TRY(tmi_design_object(&inside, f, "second", keys, 2, err));
-    TMI_TRY(tmi_design_sizes_of(&clusters, &sample, &above, err));
-    if (clusters > LISTED) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "first: at most 2^20 clusters are supported"));
-    TMI_TRY(tamis_design_srs(&first, clusters, sample, err));
+    TMI_TRY(read_first(&first, f, err));
+    if (!other) TMI_TRY(tmi_design_object(&inside, f, "second", sizes, 2, err));
+    clusters = first->population;
     if (!(second = tmi_alloc((size_t)clusters, sizeof *second))) TMI_TRY(tmi_fail_memory(err));
-    bool common = tmi_value_kind_of(tmi_value_get(inside.own, "sample")) != TMI_VALUE_LIST;
-    for (int64_t c = 0; c < clusters; c++) {
+    for (int64_t c = 0; other && c < clusters; c++)
+        TMI_TRY(tmi_design_field_failed(tmi_design_from_value(&second[c], other, false, &inner), "second", &inner, err));
+    const bool common = !other && tmi_value_kind_of(tmi_value_get(inside.own, "sample")) != TMI_VALUE_LIST;
+    for (int64_t c = 0; !other && c < clusters; c++) {
         int64_t units, taken;
         TMI_TRY(get_each(&units, &inside, "population", c, clusters, err));
         TMI_TRY(get_each(&taken, &inside, "sample", c, clusters, err));
@@ -405,7 +466,6 @@ done:
 
 const tmi_design_form tmi_two_stage_form = {
     .name = "two_stage",
-    .has_parts = true,
     .keys = {"first", "second"},
     .read = read_two_stage,
 };

@@ -1,0 +1,93 @@
+#include "schedule/model_guess.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "schedule/guesses.h"
+#include "survey/normal.h"
+
+#define INFLATION 1.25 /* predictors are not independent of each other; as found in simulations */
+#define LEAST_SHARE 1e-9
+
+void tmi_model_guess_clear(tmi_model_guess *g)
+{
+    tmi_free(g->weights);
+    tmi_free(g->turns);
+    tmi_free(g->shares);
+    *g = (tmi_model_guess){0};
+}
+
+/* The derivative of the mean by the linear predictor, where all means are the guessed one. */
+static double slope_of(const tmi_plan_statistic *t)
+{
+    const tmi_guessed_value y = tmi_value_of(t->column);
+    if (t->model->family == TMI_LINEAR) return 1;
+    const double mean = fmax(y.mean, 1e-6);
+    return t->model->family == TMI_POISSON ? mean : fmax(mean * (1 - mean), 1e-6);
+}
+
+static void set_shares(double *shares, const tmi_schedule *s, const tmi_plan_model *m, size_t cells)
+{
+    double all = 0;
+    for (size_t c = 0; c < cells; c++) {
+        size_t codes[TMI_MAX_PREDICTORS];
+        tmi_model_codes(m, c, codes);
+        shares[c] = 1;
+        for (size_t k = 0; k < m->on_count; k++) {
+            const tmi_plan_column *by = m->on[k];
+            const bool of_strata = s->sampling.public_strata && tmi_is_of_strata(&s->plan->design, by);
+            double share = of_strata ? 0 : tmi_share_of(by, codes[k]);
+            for (size_t h = 0; of_strata && h < s->sampling.strata; h++)
+                if (tmi_code_in_stratum(by, h) == codes[k]) share += tmi_stratum_share(s, h);
+            shares[c] *= fmax(share, LEAST_SHARE);
+        }
+        all += shares[c];
+    }
+    for (size_t c = 0; c < cells; c++) shares[c] /= all;
+}
+
+tamis_status tmi_model_guess_make(tmi_model_guess *g, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_plan_model *m = t->model;
+    const size_t n = m->term_count, cells = tmi_model_codes(m, 0, NULL);
+    const double slope = slope_of(t);
+    double *J = tmi_alloc(n * n, sizeof *J), *x = tmi_alloc(n, sizeof *x), *own = tmi_alloc(n, sizeof *own),
+           *X = tmi_alloc(cells * n, sizeof *X);
+    tamis_status status = TAMIS_OK;
+    *g = (tmi_model_guess){.cells = cells, .terms = n, .inflation = m->vif ? tmi_number_nearest(m->vif) : INFLATION};
+    g->weights = tmi_alloc(n * cells, sizeof *g->weights);
+    g->turns = tmi_alloc(n * cells, sizeof *g->turns);
+    g->shares = tmi_alloc(cells, sizeof *g->shares);
+    if (!J || !x || !own || !X || !g->weights || !g->turns || !g->shares) TMI_TRY(tmi_fail_memory(err));
+    if (m->on_count == 1) g->inflation = m->vif ? g->inflation : 1;
+    set_shares(g->shares, s, m, cells);
+    for (size_t c = 0; c < cells; c++) {
+        size_t codes[TMI_MAX_PREDICTORS];
+        tmi_model_codes(m, c, codes);
+        for (size_t k = 0; k < n; k++) X[c * n + k] = tmi_model_term_value(m, k, codes, NULL);
+        for (size_t k = 0; k < n; k++)
+            for (size_t j = 0; j <= k; j++) J[k * n + j] += g->shares[c] * slope * X[c * n + k] * X[c * n + j];
+    }
+    TMI_TRY(tmi_normal_factor(J, n, s->watch, err));
+    for (size_t j = 0; j < n; j++) {
+        for (size_t k = 0; k < n; k++) x[k] = k == j;
+        tmi_normal_solve(x, J, n);
+        own[j] = x[j];
+        for (size_t c = 0; c < cells; c++) {
+            double sum = 0;
+            for (size_t k = 0; k < n; k++) sum += X[c * n + k] * x[k];
+            g->weights[j * cells + c] = g->shares[c] * sum;
+            g->turns[j * cells + c] = own[j] > 0 ? g->shares[c] * sum * slope * sum / own[j] : 0;
+        }
+    }
+
+done:
+    tmi_free(J);
+    tmi_free(x);
+    tmi_free(own);
+    tmi_free(X);
+    if (status != TAMIS_OK) tmi_model_guess_clear(g);
+    return status;
+}

@@ -1,0 +1,310 @@
+"""Change since an earlier release: two and three waves end to end, what both verifiers make of them, and every folder that is no good."""
+import csv
+import hashlib
+
+from kit import *
+
+sys.path.insert(0, str(HERE.parent))
+import verifier  # noqa: E402
+
+HEAD = """tamis: 1
+survey: {survey}
+wave: {wave}
+source: {{file: rows{wave}.csv}}
+design: {design}
+privacy: {{unit: {unit}, {loss}}}
+columns:
+  x: {{from: 0, to: {to}, step: 1, typical: {{mean: 20, sd: 8}}}}
+  y: {{from: 0, to: 10, step: 1}}
+  g: {{values: [{values}]}}
+statistics:
+{statistics}{more}ledger: a.ledger
+budget: {{{budget}}}
+"""
+SRS = "{srs: {population: 3000, sample: 300}}"
+CLUSTERS = "{cluster: {by: c, population: 500, sample: 60, smallest: 1, largest: 9}, typical: {cluster: {mean: 5, sd: 1}}}"
+PARTS = ["{mean: x, by: g}", "{total: y}", "{share: {g: a}}", "{ratio: {of: x, to: y}}"]
+CHANGES = ["{change: {mean: x}, by: g, since: 1-release}", "{change: {total: y}, since: 1-release/, samples: independent}",
+           "{change: {share: {g: a}}, since: 1-release}", "{change: {ratio: {of: x, to: y}}, since: ./1-release, samples: independent}"]
+
+
+def rows(folder, wave):
+    seed, lines = 7 + wave, ["x,y,g,c"]
+    for i in range(300):
+        seed = (seed * 1103515245 + 12345) % 2 ** 31
+        a = seed >> 8
+        lines.append(f"{min((a % 41 + i % 20) % 41 + wave, 40)},{a % 11},{'ab'[a % 7 > 2]},{i // 5}")
+    (folder / f"rows{wave}.csv").write_text("\n".join(lines) + "\n")
+
+
+def plan(folder, wave, statistics, name=None, design=SRS, loss="epsilon: 4", unit="person", to=40, values="a, b", survey="waves", more="",
+         budget="epsilon: 10000"):
+    path = folder / f"{name or wave}.yaml"
+    path.write_text(HEAD.format(wave=wave, design=design, loss=loss, unit=unit, to=to, values=values, survey=survey, more=more, budget=budget,
+                                statistics="".join(f"  - {s}\n" for s in statistics)))
+    return path
+
+
+def release(folder, path):
+    done = with_memory("release", path, "--out", folder / f"{path.stem}-release", "--json", cwd=folder)
+    assert done.returncode == OK, done.stderr
+    return json.loads(done.stdout)["results"]
+
+
+def verified(folder, name, words):
+    done = tamis("verify", folder / name)
+    assert done.returncode == OK and words in done.stdout, done.stdout + done.stderr
+    assert verifier.verify(folder / name) == [], verifier.verify(folder / name)
+
+
+class Waves:
+    """A folder with the first wave, released."""
+
+    def __init__(self, **how):
+        self.how = how
+
+    def __enter__(self):
+        self.place = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(self.place.name)
+        for wave in (1, 2, 3):
+            rows(folder, wave)
+        self.first = release(folder, plan(folder, 1, PARTS, **self.how))
+        return folder, self.first
+
+    def __exit__(self, *_):
+        self.place.cleanup()
+
+
+@case
+def a_change_is_this_number_minus_that_of_the_other_folder():
+    for how in ({}, {"design": CLUSTERS, "loss": "epsilon: 30"}, {"loss": "rho: 1", "budget": "rho: 1000"}):
+        with Waves(**how) as (folder, before):
+            found = release(folder, plan(folder, 2, PARTS + CHANGES, **how))
+            now, changes = found[:5], found[5:]
+            for r, x, y in zip(changes, now, before, strict=True):
+                assert abs(r["estimate"] - (x["estimate"] - y["estimate"])) < 1e-9 * (1 + abs(x["estimate"])), r
+                for key in ("sampling_se", "noise_sd", "se"):
+                    both = (x[key] ** 2 + y[key] ** 2) ** 0.5
+                    assert abs(r[key] - both) < 1e-6 * both, (key, r, x, y)
+                half = (r["interval"]["upper"] - r["interval"]["lower"]) / 2
+                own = [(z["interval"]["upper"] - z["interval"]["lower"]) / 2 for z in (x, y)]
+                assert max(own) < half < 1.05 * sum(own), (r, own)
+                assert r["statistic"] == "change" and r["since"] == "1-release" and r["of"] == x["statistic"], r
+            notes = ["opposite directions" in " ".join(r.get("notes", [])) for r in changes]
+            assert notes == [True, True, False, True, False], notes
+            verified(folder, "2-release", "the earlier release agrees with the certificate")
+            with open(folder / "2-release" / "release.csv", newline="") as file:
+                assert [r["contrast"] for r in csv.DictReader(file)][5:7] == ["mean, since 1-release"] * 2
+            page = (folder / "2-release" / "report.html").read_text()
+            assert "Change in: Mean of x, since 1-release" in page and "opposite directions" in page
+            certificate = json.loads((folder / "2-release" / "certificate.json").read_text())
+            other = json.loads((folder / "1-release" / "certificate.json").read_text())
+            assert [e["certificate"] for e in certificate["earlier"]] == [other["hash"]] * 4
+            assert "the sample and that of 1-release are independent" in certificate["declared_public"]
+            shutil.move(folder / "1-release", folder / "elsewhere")
+            verified(folder, "2-release", "the earlier release is missing, and was not compared")
+
+
+@case
+def nothing_is_paid_for_the_earlier_wave_and_the_text_says_what_is_assumed():
+    with Waves() as (folder, _):
+        plan(folder, 2, PARTS, "alone")
+        plan(folder, 2, PARTS + CHANGES)
+        done = with_memory("release", folder / "2.yaml", "--out", folder / "out", cwd=folder)
+        assert done.returncode == OK and "vary in opposite directions" in " ".join(done.stdout.split()), done.stderr
+        tables = [json.loads(with_memory("release", p, "--out", folder / f"{p.stem}-t", "--json", "--ledger", folder / f"{p.stem}.l", cwd=folder).stdout)
+                  for p in (folder / "alone.yaml", folder / "2.yaml")]
+        assert tables[0]["measured_in"] == tables[1]["measured_in"] and tables[0]["spent"] == tables[1]["spent"], tables
+
+
+@case
+def a_third_wave_follows_the_second_although_nobody_asked_for_the_number_itself():
+    with Waves() as (folder, _):
+        second = release(folder, plan(folder, 2, CHANGES[:1]))
+        third = release(folder, plan(folder, 3, ["{change: {mean: x}, by: g, since: 2-release}", "{change: {mean: x}, by: g, since: 1-release}"]))
+        for a, b, c in zip(second, third[:2], third[2:]):  # steps add up to the whole way
+            assert abs(a["estimate"] + b["estimate"] - c["estimate"]) < 1e-9 * 40, (a, b, c)
+        for name in ("2-release", "3-release"):
+            verified(folder, name, "the earlier release agrees with the certificate")
+
+
+@case
+def the_preview_foresees_changes():
+    for how in ({}, {"design": CLUSTERS, "loss": "epsilon: 30"}):
+        with Waves(**how) as (folder, _):
+            path = plan(folder, 2, PARTS + CHANGES, **how)
+            told = json.loads(tamis("check", path, "--json", cwd=folder).stdout)["statistics"]
+            found = release(folder, path)
+            for s, r in zip(told[4:], [found[5], *found[7:]], strict=True):
+                assert s["statistic"] == "change" and 1 / 2 < s["se"] / r["se"] < 2, (s, r)
+
+
+@case
+def an_estimate_says_that_a_change_is_of_releases():
+    with Waves() as (folder, _):
+        done = tamis("estimate", plan(folder, 2, ["{mean: x}", CHANGES[0]]), "--json", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        found = json.loads(done.stdout)["results"]
+        assert found[0]["estimate"] and all(r["estimate"] is None and "estimate both waves" in r["reason"] for r in found[1:]), found
+
+
+@case
+def what_was_withheld_stays_so():
+    with Waves(more="postprocess: {suppress: {units_below: 150}}\n") as (folder, before):
+        assert before[0]["estimate"] is None and before[1]["estimate"] is not None, before
+        found = release(folder, plan(folder, 2, CHANGES[:1]))
+        assert found[0]["estimate"] is None and "no such number" in found[0]["reason"] and found[1]["estimate"] is not None, found
+        verified(folder, "2-release", "agrees with the certificate")
+
+
+WORDS = {
+    "{change: {mean: x}}": "expected the key since",
+    "{change: {mean: x}, since: 1-release, samples: same}": "independent",
+    "{change: {mean: x}, since: ..}": "expected a folder by its name",
+    "{change: {mean: x, by: g}, since: 1-release}": "does not belong in change",
+    "{change: {mean: x, between: {g: [a, b]}}, since: 1-release}": "does not belong in change",
+    "{change: {median: x}, since: 1-release}": "is not compared",
+    "{change: {mean: x}, since: 1-release, shrink: yes}": "is not for contrasts",
+    "{change: {mean: x}, since: 1-release, overlap: 100}": "is not measured",
+    "{change: {mean: x}, since: 1-release, for_change: yes}": "is not measured",
+    "{mean: x, since: 1-release}": "is for change",
+    "{mean: x, samples: independent}": "is for change",
+    "{change: {count: units}, since: 1-release}": "is public",
+    "{change: {mean: x}, since: nowhere}": "expected the folder of a release",
+    "{change: {mean: x}, since: rows1.csv}": "expected the folder of a release",
+    "{change: {mean: x}, since: empty}": "expected the folder of a release",
+}
+
+
+@case
+def a_plan_that_says_nonsense_is_invalid():
+    with Waves() as (folder, _):
+        (folder / "empty").mkdir()
+        before = (folder / "a.ledger").read_bytes()
+        for statistic, words in WORDS.items():
+            path = plan(folder, 2, [statistic])
+            for done in (tamis("check", path, cwd=folder), with_memory("release", path, "--out", folder / "out", cwd=folder)):
+                assert done.returncode == INVALID and words in " ".join(done.stderr.split()), (statistic, done.returncode, done.stderr)
+        done = tamis("check", plan(folder, 2, [CHANGES[0], CHANGES[0]]), cwd=folder)
+        assert done.returncode == INVALID and "duplicate statistic" in done.stderr, done.stderr
+        text = plan(folder, 2, [CHANGES[1]]).read_text().replace("wave: 2", "wave: {name: 2, same_sample: yes}", 1)
+        (folder / "2.yaml").write_text(text)
+        done = tamis("check", folder / "2.yaml", cwd=folder)
+        assert done.returncode == INVALID and "contradicts the wave" in done.stderr, done.stderr
+        assert (folder / "a.ledger").read_bytes() == before and not (folder / "out").exists()
+
+
+def refused(folder, path, words):
+    """Both commands refuse, and nothing is charged."""
+    before = (folder / "a.ledger").read_bytes()
+    for done in (tamis("check", path, cwd=folder), with_memory("release", path, "--out", folder / "out", cwd=folder)):
+        assert done.returncode == REFUSED and words in " ".join(done.stderr.split()), (words, done.returncode, done.stderr)
+    assert (folder / "a.ledger").read_bytes() == before and not (folder / "out").exists()
+
+
+@case
+def another_range_group_unit_or_wave_is_refused_before_the_charge():
+    one = ["{change: {mean: x}, by: g, since: 1-release}"]
+    with Waves() as (folder, _):
+        refused(folder, plan(folder, 2, one, to=50), "declares a column of it otherwise")
+        refused(folder, plan(folder, 2, one, values="b, a"), "declares a column of it otherwise")
+        refused(folder, plan(folder, 2, one, values="a, b, c"), "declares a column of it otherwise")
+        refused(folder, plan(folder, 2, one, unit="household"), "is of other units")
+        refused(folder, plan(folder, 1, one, name="again"), "is of the same survey and wave")
+        refused(folder, plan(folder, 2, ["{change: {mean: x}, since: 1-release}"]), "has no such number")
+        refused(folder, plan(folder, 2, ["{change: {mean: y}, by: g, since: 1-release}"]), "has no such number")
+        refused(folder, plan(folder, 2, ["{change: {mean: x}, by: g, where: {y: {from: 3}}, since: 1-release}"]), "has no such number")
+        refused(folder, plan(folder, 2, ["{change: {mean: x}, by: g, since: 1-release, confidence: 0.9}"]), "another confidence")
+        release(folder, plan(folder, 2, one))  # which is none of these
+    with Waves(more="calibrate: {to: [{count: units, by: g, totals: [1500, 1500]}]}\n") as (folder, _):
+        refused(folder, plan(folder, 2, one), "is calibrated")
+
+
+def rewrite(folder, certificate):
+    """The certificate with its own hash made right again."""
+    body = {k: v for k, v in certificate.items() if k not in ("guarantee", "hash")}
+    certificate["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    (folder / "certificate.json").write_text(json.dumps(certificate))
+
+
+@case
+def a_forged_folder_is_refused():
+    path = ["{change: {mean: x}, by: g, since: forged}"]
+    with Waves() as (folder, _):
+        def forged(change):
+            shutil.rmtree(folder / "forged", ignore_errors=True)
+            shutil.copytree(folder / "1-release", folder / "forged")
+            change(folder / "forged")
+            refused(folder, plan(folder, 2, path), "does not verify")
+
+        def other_number(f):
+            told = json.loads((f / "release.json").read_text())
+            told["results"][0]["estimate"] += 1
+            (f / "release.json").write_text(json.dumps(told))
+
+        def other_number_and_hash(f):
+            other_number(f)
+            certificate = json.loads((f / "certificate.json").read_text())
+            certificate["files"]["release.json"] = hashlib.sha256((f / "release.json").read_bytes()).hexdigest()
+            rewrite(f, certificate)
+
+        def other_integers(f):
+            text = json.loads((f / "measurements.json").read_text())
+            text["measurements"][0]["values"][0] += 1000
+            (f / "measurements.json").write_text(json.dumps(text))
+            certificate = json.loads((f / "certificate.json").read_text())
+            certificate["files"]["measurements.json"] = hashlib.sha256((f / "measurements.json").read_bytes()).hexdigest()
+            rewrite(f, certificate)
+
+        def less_noise(f):
+            certificate = json.loads((f / "certificate.json").read_text())
+            certificate["measurements"][0]["noise"][0]["scale"] = "1"
+            rewrite(f, certificate)
+
+        for change in (other_number, other_number_and_hash, other_integers, less_noise, lambda f: (f / "release.csv").unlink(),
+                       lambda f: (f / "release.json").write_text("{}")):
+            forged(change)
+
+        def linked(f):  # a file that leads out of the folder is not opened
+            shutil.move(f / "measurements.json", folder / "measurements.json")
+            (f / "measurements.json").symlink_to(folder / "measurements.json")
+
+        forged(linked)
+
+
+@case
+def what_a_certificate_says_of_the_earlier_release_is_compared():
+    with Waves() as (folder, _):
+        release(folder, plan(folder, 2, PARTS + CHANGES))
+        right = json.loads((folder / "2-release" / "certificate.json").read_text())
+
+        def wrong(change, field):
+            shutil.rmtree(folder / "copy", ignore_errors=True)
+            shutil.copytree(folder / "2-release", folder / "copy")
+            certificate = json.loads(json.dumps(right))
+            change(certificate["earlier"])
+            rewrite(folder / "copy", certificate)
+            done = tamis("verify", folder / "copy", "--json")
+            fields = [p["field"] for p in json.loads(done.stdout)["problems"]]
+            assert done.returncode == INVALID and any(field in f for f in fields), (field, fields)
+            return verifier.verify(folder / "copy")
+
+        def shifted(e):
+            e[0]["numbers"][0]["estimate"] = repr(float(e[0]["numbers"][0]["estimate"]) + 1)
+
+        assert wrong(shifted, "earlier") != []
+        assert wrong(lambda e: e[0]["numbers"][0].update(sampling_se="0.001"), "earlier") != []
+        assert wrong(lambda e: e[0]["numbers"][0]["noise"].pop(), "earlier") != []
+        assert wrong(lambda e: e[0].update(survey="other"), "earlier") != []
+        assert wrong(lambda e: e.pop(), "earlier") != []
+        assert wrong(lambda e: e[0]["numbers"].pop(), "earlier") != []
+        assert wrong(lambda e: e[0]["numbers"][0]["noise"][0].__setitem__(1, "-1"), "earlier") != []
+        wrong(lambda e: e[0]["numbers"][0].update(df=-3), "earlier")
+        wrong(lambda e: e[0].update(law="none"), "earlier")
+        for e in right["earlier"]:
+            e["certificate"] = "0" * 64  # that of no folder here: the numbers can be compared with nothing
+        rewrite(folder / "2-release", right)
+        verified(folder, "2-release", "the earlier release is missing, and was not compared")
+
+
+main()

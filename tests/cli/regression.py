@@ -1,0 +1,262 @@
+"""Linear, logistic and Poisson regression on categories in releases: against R's svyglm without noise, with both verifiers, with an
+empty category, in the preview; and what is refused. With TAMIS_TEST_LONG=1 how often intervals cover in made-up populations."""
+import csv
+import math
+import random
+
+from kit import *
+
+sys.path.insert(0, str(HERE.parent))
+import verifier  # noqa: E402
+
+EXPECTED = json.loads((HERE.parent / "data" / "estimates" / "regression.json").read_text())
+HEAD = """tamis: 1
+survey: models
+source: {{file: rows.csv}}
+design: {design}
+privacy: {{unit: person, {loss}}}
+columns:
+  x: {{from: 0, to: 40, step: 1, typical: {{mean: 20, sd: 11}}}}
+  y: {{from: 0, to: 10, step: 1, typical: {{mean: 5, sd: 3}}}}
+  g: {{values: [a, b]}}
+  h: {{values: [u, v, w{more}]}}
+statistics:
+{statistics}budget: {{{budget}}}
+"""
+DESIGNS = {"srs": "{srs: {population: 3000, sample: 300}}",
+           "stratified": "{stratified: {by: s, within: srs, strata: {p: {population: 1200, sample: 100}, q: {population: 1800, sample: 200}}}}",
+           "cluster": "{cluster: {by: c, population: 500, sample: 60, smallest: 1, largest: 9}, typical: {cluster: {mean: 5, sd: 1}}}",
+           "weights": "{weights: {population: 3000}, weight: w, max_weight: 16}"}
+MODELS = {"linear": "{regression: {of: x, on: [g, h]}}", "crossed": "{regression: {of: x, on: [g, {y: [3, 5]}], interactions: [[g, y]]}}",
+          "logistic": "{regression: {of: {x: {from: 20}}, on: [g, h], family: logistic}, baseline: {g: b}}",
+          "poisson": "{regression: {of: y, on: [g, h], family: poisson}}"}
+
+
+def rows():
+    seed, lines = 7, ["x,y,g,h,s,c,w"]
+    for i in range(300):
+        seed = (seed * 1103515245 + 12345) % 2 ** 31
+        a = seed >> 8
+        g, h = a % 7 > 2, a // 64 % 3
+        x = (a // 7 % 23 + i // 5 % 9 + 7 * g + 2 * h) % 41
+        lines.append(f"{x},{(a // 11 % 5 + 2 * g + h) % 11},{'ab'[g]},{'uvw'[h]},{'pq'[i >= 100]},{i // 5},{4 + a % 13}")
+    return "\n".join(lines) + "\n"
+
+
+def release(design, statistics, loss="epsilon: 1000", budget="epsilon: 100000", more=""):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "rows.csv").write_text(rows())
+        plan = HEAD.format(design=DESIGNS[design], loss=loss, budget=budget, more=more, statistics="".join(f"  - {s}\n" for s in statistics))
+        (folder / "p.yaml").write_text(plan)
+        foreseen = tamis("check", "p.yaml", "--json", cwd=folder)
+        done = with_memory("release", folder / "p.yaml", "--out", folder / "out", "--json", cwd=folder)
+        assert foreseen.returncode == done.returncode == OK, (foreseen.stderr, done.stderr)
+        checked = tamis("verify", folder / "out")
+        assert checked.returncode == OK, checked.stdout + checked.stderr
+        assert verifier.verify(folder / "out") == [], verifier.verify(folder / "out")
+        with open(folder / "out" / "release.csv", newline="") as file:
+            table = list(csv.DictReader(file))
+        page = (folder / "out" / "report.html").read_text()
+        return json.loads(done.stdout)["results"], table, page, json.loads(foreseen.stdout)["statistics"]
+
+
+def both_verifiers_and_svyglm(design):
+    """Next to no noise: estimates to what is left of it, standard errors to 2 % where squares come with the table; where they are
+    measured, a limit that allows for how little 60 clusters say."""
+    results, table, page, _ = release(design, MODELS.values())
+    assert len(table) == sum(len(r["terms"]) for r in results) and "Logistic regression of" in page and "Odds ratio" in page
+    for name, r in zip(MODELS, results):
+        wanted = EXPECTED[design][name]
+        for t, b, se in zip(r["terms"], wanted["estimate"], wanted["se"]):
+            assert abs(t["estimate"] - b) <= 5 * t["noise_sd"] + 1e-9 and t["noise_sd"] < 0.1 * se, (design, name, t, b)
+            near = {"cluster": (0.7, 1.6), "weights": (0.75, 1.25)}.get(design, (0.98, 1.02))
+            assert near[0] < t["sampling_se"] / se < near[1], (design, name, t, se)
+            assert t["interval"]["lower"] < t["estimate"] < t["interval"]["upper"] and 0 <= t["p"] <= 1
+            assert ("exp" in t) == (name in ("logistic", "poisson")) and ("exp" not in t or abs(t["exp"]["estimate"] - math.exp(t["estimate"])) < 1e-9)
+        assert len(r["terms"]) == len(wanted["estimate"]) and ("r2" in r) == (name in ("linear", "crossed"))
+    assert [t["term"] for t in results[1]["terms"]] == ["(intercept)", "g=b", "y=[3,5)", "y=[5,10]", "g=b:y=[3,5)", "g=b:y=[5,10]"]
+    assert [t["term"] for t in results[2]["terms"]] == ["(intercept)", "g=a", "h=v", "h=w"] and set(results[0]["joint"]) == {"h"}
+
+
+for one in DESIGNS:
+    case(type(both_verifiers_and_svyglm)(both_verifiers_and_svyglm.__code__, globals(), f"regressions_under_{one}", (one,)))
+
+
+@case
+def an_empty_category_is_an_answer():
+    """No row has it: the coefficients are not determined, or unbounded, and nothing fails."""
+    for loss in ("epsilon: 1", "epsilon: 1000", "rho: 2"):
+        budget = "rho: 100" if "rho" in loss else "epsilon: 100000"
+        results, table, page, _ = release("srs", MODELS.values(), loss=loss, budget=budget, more=", z")
+        for r in (results[0], results[2], results[3]):
+            last = r["terms"][-1]
+            assert last["term"] == "h=z" and (last["interval"] is None or last["interval"]["upper"] - last["interval"]["lower"] > 1), last
+            assert last["interval"] or last["reason"].startswith("not determined"), last
+        assert results[1]["terms"][0]["term"] == "(intercept)"
+
+
+@case
+def the_preview_foresees_them():
+    for design in DESIGNS:
+        results, _, _, told = release(design, MODELS.values(), loss="epsilon: 60")
+        for s, r in zip(told, results):
+            for g, t in zip(s["groups"], r["terms"]):
+                assert g["term"] == t["term"], (g, t)
+            ratios = [math.log(g["se"] / t["se"]) for g, t in zip(s["groups"], r["terms"]) if t["se"]]
+            middle = math.exp(sum(ratios) / len(ratios))
+            assert 1 / 2 < middle < 2, (design, s["words"], middle)
+
+
+@case
+def what_is_refused_says_what_works():
+    refused = {"{regression: {of: x, on: [y, g]}}": "cut it, {y: [A, B]}", "{correlation: [x, y]}": "a regression of x on cuts of y"}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "rows.csv").write_text(rows())
+        for statistic, words in refused.items():
+            (folder / "p.yaml").write_text(HEAD.format(design=DESIGNS["srs"], loss="epsilon: 1", budget="epsilon: 9", more="", statistics=f"  - {statistic}\n"))
+            for command in ("check", "release"):
+                done = tamis(command, "p.yaml", cwd=folder)
+                assert done.returncode == REFUSED and words in done.stderr, (command, done)
+            assert not (folder / "tamis.ledger").exists()
+
+
+
+@case
+def the_plans_of_the_page_run():
+    page = (TOP / "docs" / "regression.md").read_text()
+    plans = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    assert len(plans) == 2, len(plans)
+    for plan in plans:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for data in (TOP / "examples" / "schools" / "apistrat.csv", TOP / "examples" / "households" / "eusilc.csv"):
+                shutil.copy(data, folder)
+            (folder / "p.yaml").write_text(plan)
+            told = tamis("check", "p.yaml", cwd=folder)
+            assert told.returncode == OK and "regression of" in told.stdout, told
+            done = tamis("release", "p.yaml", "--out", "out", cwd=folder)
+            assert done.returncode == OK, done.stderr
+            for name in re.findall(r"^  (\S+) .* p ", page, re.M) if "schools" in plan else ["size=[2,3)"]:
+                assert re.search(rf"^  {re.escape(name)} ", done.stdout, re.M), (name, done.stdout)
+            assert tamis("verify", "out", cwd=folder).returncode == OK and verifier.verify(folder / "out") == []
+
+
+# ---- how often intervals cover ----
+
+def population(rng, clustered):
+    """24 combinations of sex, six regions and two ages; an outcome of 0 and 1, and a number, whose cluster has its part."""
+    units = []
+    for c in range(1000):
+        own = rng.gauss(0, 0.3) if clustered else 0
+        for _ in range(20):
+            sex, age = rng.random() < 0.5, rng.random() < 0.4
+            region = min(int(rng.random() * 5.5), 5)
+            eta = -1 + 0.5 * sex + 0.4 * age + 0.15 * region + own
+            x = min(max(round(40 + 6 * sex - 8 * age + 2 * region + 10 * own + rng.gauss(0, 12)), 0), 100)
+            units.append((c, "fm"[sex], "nsewcx"[region], "yo"[age], "01"[rng.random() < 1 / (1 + math.exp(-eta))], x))
+    return units
+
+
+def design_row(u):
+    return [1, u[1] == "m"] + [u[2] == r for r in "sewcx"] + [u[3] == "o"]
+
+
+def solve(A, b):
+    n, M = len(b), [row[:] + [v] for row, v in zip(A, b)]
+    for i in range(n):
+        p = max(range(i, n), key=lambda k: abs(M[k][i]))
+        M[i], M[p] = M[p], M[i]
+        for k in range(n):
+            if k != i:
+                f = M[k][i] / M[i][i]
+                M[k] = [a - f * c for a, c in zip(M[k], M[i])]
+    return [M[i][n] / M[i][i] for i in range(n)]
+
+
+def truth(units, logistic):
+    """Newton's method on all units of the population."""
+    cells = {}
+    for u in units:
+        cell = cells.setdefault(tuple(map(int, design_row(u))), [0, 0])
+        cell[0] += 1
+        cell[1] += int(u[4]) if logistic else u[5]
+    beta = [0.0] * 8
+    for _ in range(30 if logistic else 1):
+        score, J = [0.0] * 8, [[0.0] * 8 for _ in range(8)]
+        for x, (N, Y) in cells.items():
+            eta = sum(a * b for a, b in zip(x, beta))
+            mu, slope = (1 / (1 + math.exp(-eta)), 0) if logistic else (eta, 1)
+            slope = mu * (1 - mu) if logistic else 1
+            for i in range(8):
+                score[i] += x[i] * (Y - N * mu)
+                for j in range(8):
+                    J[i][j] += N * slope * x[i] * x[j]
+        beta = [b + s for b, s in zip(beta, solve(J, score))]
+    return beta
+
+
+COVERED = """tamis: 1
+survey: covered-{run}
+source: {{file: rows.csv}}
+design: {design}
+privacy: {{unit: person, {loss}}}
+columns:
+  x: {{from: 0, to: 100, step: 1, typical: {{mean: 40, sd: 15}}}}
+  sex: {{values: [f, m], missing: none}}
+  region: {{values: [n, s, e, w, c, x], missing: none}}
+  age: {{values: [y, o], missing: none}}
+  work: {{values: ["0", "1"], missing: none}}
+statistics:
+  - {{regression: {{of: {{work: "1"}}, on: [sex, region, age], family: logistic}}}}
+  - {{regression: {{of: x, on: [sex, region, age]}}}}
+budget: {{{loss}}}
+"""
+
+
+def coverage(clustered, n, loss, runs, seed):
+    """Of all 16 coefficients: how many intervals there were, how many of them cover, and the worst coefficient."""
+    rng = random.Random(seed)
+    units = population(rng, clustered)
+    true = truth(units, True) + truth(units, False)
+    given, covered, widths = [0] * 16, [0] * 16, [0.0] * 16
+    design = f"{{cluster: {{by: c, population: 1000, sample: {n // 20}, smallest: 20, largest: 20}}, typical: {{icc: 0.1}}}}" if clustered else \
+        f"{{srs: {{population: 20000, sample: {n}}}}}"
+    for run in range(runs):
+        drawn = set(rng.sample(range(1000), n // 20)) if clustered else None
+        sample = [u for u in units if u[0] in drawn] if clustered else rng.sample(units, n)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "rows.csv").write_text("c,sex,region,age,work,x\n" + "".join(",".join(map(str, u)) + "\n" for u in sample))
+            (folder / "p.yaml").write_text(COVERED.format(run=run, design=design, loss=loss))
+            done = tamis("release", "p.yaml", "--json", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        terms = [t for r in json.loads(done.stdout)["results"] for t in r["terms"]]
+        for k, t in enumerate(terms):
+            if t["interval"]:
+                given[k] += 1
+                covered[k] += t["interval"]["lower"] <= true[k] <= t["interval"]["upper"]
+                widths[k] += math.log(t["se"] / t["sampling_se"])
+    shares = [c / g for c, g in zip(covered, given) if g]
+    print(f"# {'clusters' if clustered else 'simple random sample'}, n {n}, {loss}, {runs} samples, seed {seed}: logistic "
+          f"{sum(covered[:8]) / max(sum(given[:8]), 1):.3f}, linear {sum(covered[8:]) / max(sum(given[8:]), 1):.3f}, least {min(shares):.3f}, not determined "
+          f"{1 - sum(given[:8]) / 8 / runs:.1%} and {1 - sum(given[8:]) / 8 / runs:.1%}, se/sampling se "
+          f"{math.exp(sum(widths[:8]) / max(sum(given[:8]), 1)):.2f} and {math.exp(sum(widths[8:]) / max(sum(given[8:]), 1)):.2f}", flush=True)
+    return given, covered
+
+
+if os.environ.get("TAMIS_TEST_LONG"):
+    @case
+    def intervals_cover():
+        """Each coefficient by itself: below 0.95 with a probability below 10^-9 only, if that is what it covers."""
+        runs = int(os.environ.get("TAMIS_TEST_RUNS", "200"))
+        for clustered, n, loss, seed in ((False, 1000, "epsilon: 1", 1), (False, 1000, "epsilon: 4", 2), (False, 5000, "rho: 0.5", 3),
+                                         (True, 2000, "epsilon: 8", 4)):
+            given, covered = coverage(clustered, n, loss, runs, seed)
+            for g, c in zip(given, covered):
+                least = next(k for k in range(g + 1) if sum(math.comb(g, i) * 0.95 ** i * 0.05 ** (g - i) for i in range(k + 1)) > 1e-10 or k == g)
+                assert c >= least, (clustered, n, loss, g, c, least)
+
+
+main()

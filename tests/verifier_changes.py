@@ -1,0 +1,108 @@
+"""Changes since an earlier release, computed again from what the certificate repeats of it, and that compared with the other folder
+where it is beside this one. A part of verifier.py."""
+import hashlib
+import json
+import re
+from math import isclose, prod, sinh, sqrt
+
+KEYS = {"statistic", "survey", "wave", "certificate", "law", "numbers"}
+NUMBER = {"estimate", "sampling_se", "df", "lower", "upper", "least", "most", "bias_at_most", "noise"}
+
+
+def real(text):
+    return None if text is None else float(text)
+
+
+def noise_of(number, law):
+    """The variance of the sum over all noisy integers of factor times noise."""
+    total = 0.0
+    for factor, scale, count in number["noise"]:
+        own = float(scale)
+        total += float(count) * float(factor) ** 2 * (1 / (2 * sinh(1 / (2 * own)) ** 2) if law == "discrete_laplace" else own ** 2)
+    return total
+
+
+def near(x, y, dust=0.0):
+    return (x is None) == (y is None) and (x is None or isclose(x, y, rel_tol=1e-7, abs_tol=dust))
+
+
+class Changes:
+    """A verifier has `c`, `path`, `check`, `size`; see verifier.py."""
+
+    def since_earlier(self, results):
+        statistics = self.c["plan"]["statistics"]
+        asked, told = [i for i, t in enumerate(statistics) if "change" in t], self.c.get("earlier", [])
+        right = [e.get("statistic") for e in told] == asked and ("earlier" in self.c) == bool(asked)
+        self.check(right and all(self.is_earlier(statistics[e["statistic"]], e) for e in told), "earlier", "is not that of each change")
+        if self.problems or not asked:
+            return
+        places, first = [], 0
+        for t in statistics:
+            places.append(first)
+            first += self.cells_of(t)
+        for e in told:
+            t, own = statistics[e["statistic"]], None
+            for j, u in enumerate(statistics):  # the same number, if the plan asks for it too
+                plain = {k: v for k, v in u.items() if k in ("by", "where", "confidence", *t["change"])}
+                if "method" not in u and "shrink" not in u and plain == {**t["change"], **{k: t[k] for k in ("by", "where", "confidence") if k in t}}:
+                    own = j
+            rows = results[places[e["statistic"]]:][:len(e["numbers"])]
+            now = results[places[own]:][:len(e["numbers"])] if own is not None else [None] * len(rows)
+            for r, x, before in zip(rows, now, e["numbers"]):
+                self.change(r, x, before, e["law"])
+            self.beside_folder(t, e)
+
+    def cells_of(self, t):
+        groups = t.get("by", []) + t.get("table", []) + ([{t["histogram"]: t["cuts"]}] if "histogram" in t else [])
+        return prod(self.size(by) for by in groups) * (len(t["at"]) if "quantile" in t else 1)
+
+    def is_earlier(self, t, e):
+        return (set(e) == KEYS and e["law"] in ("discrete_laplace", "discrete_gaussian")
+                and re.fullmatch("[0-9a-f]{64}", e["certificate"]) is not None and len(e["numbers"]) == self.cells_of(t)
+                and (e["survey"], e["wave"]) != (self.c["plan"]["survey"], self.c["plan"].get("wave", {}).get("name"))
+                and all(set(x) == NUMBER and all(len(p) == 3 and float(p[1]) > 0 and float(p[2]) >= 1 for p in x["noise"]) for x in e["numbers"]))
+
+    def change(self, r, now, before, law):
+        """One number: estimates are subtracted; variances of sampling and of noise are added."""
+        said, where = r["estimate"], "release.json.results"
+        if now is None or said is None:
+            return
+        self.check(near(said, now["estimate"] - real(before["estimate"]), 1e-7 * abs(now["estimate"])), where, "a change is not that of its numbers")
+        if r["sampling_se"] is None:
+            return
+        sampling = sqrt(now["sampling_se"] ** 2 + real(before["sampling_se"]) ** 2)
+        noise = sqrt(now["noise_sd"] ** 2 + noise_of(before, law))
+        self.check(near(r["sampling_se"], sampling) and near(r["noise_sd"], noise) and near(r["se"], sqrt(sampling ** 2 + noise ** 2)), where,
+                   "the errors of a change are not those of both waves")
+        if r["interval"]:
+            inside = r["interval"]["lower"] <= said <= r["interval"]["upper"]
+            self.check(inside or r.get("outside_range") or now.get("outside_range"), where, "the interval of a change leaves it out")
+
+    def beside_folder(self, t, e):
+        """The numbers of the other folder, if it is beside this one and its certificate is the one that is named."""
+        folder = self.path.parent.parent / t["since"]
+        if "/" in t["since"] or not (folder / "certificate.json").exists():
+            return
+        other = json.loads((folder / "certificate.json").read_text())
+        if other.get("hash") != e["certificate"]:
+            return
+        file = folder / "release.json"
+        self.check(hashlib.sha256(file.read_bytes()).hexdigest() == other["files"]["release.json"], "earlier", "another release.json is in the other folder")
+        published = json.loads(file.read_text())
+        self.check((published["survey"], published.get("wave")) == (e["survey"], e["wave"]), "earlier", "the other folder is of another wave")
+        kind = next(iter(t["change"]))
+        own = [r for r in published["results"] if r["statistic"] == kind and self.is_about(r, t)]
+        if other["plan"].get("postprocess") or len(own) != len(e["numbers"]):
+            return
+        for r, x in zip(own, e["numbers"]):
+            ends = r["interval"] or {"lower": None, "upper": None}
+            right = near(r["estimate"], real(x["estimate"])) and near(r["sampling_se"], real(x["sampling_se"])) and all(
+                near(ends[k], real(x[k]), 1e-9 * abs(r["estimate"] or 0)) for k in ("lower", "upper"))
+            right = right and (r["noise_sd"] is None or near(r["noise_sd"], sqrt(noise_of(x, e["law"]))))
+            self.check(right, "earlier", "the numbers are not those of the other folder")
+
+    def is_about(self, r, t):
+        names = [by if isinstance(by, str) else next(iter(by)) for by in t.get("by", [])]
+        about = t["change"].get("mean", t["change"].get("total", t["change"].get("share")))
+        column = r["column"] if isinstance(about, str) else None
+        return list(r["group"]) == names and "where" not in r and "where" not in t and (not isinstance(about, str) or column == about)
