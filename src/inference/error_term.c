@@ -162,9 +162,6 @@ static size_t last_levels(const tmi_workload *w, const tmi_marginal *marginal)
     return numbers > 1 ? last : 1;
 }
 
-#define ENOUGH \
-    0.5 /* of the expected error, sampling and noise: a standard error is divided over blocks until its noise is that */
-
 /* The fewest blocks whose noise is small enough, from what is expected of the number. `all`: the
  * noise of the estimate; `unit`: what 1 of c T is worth. */
 static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurement *m, double all, double unit)
@@ -176,7 +173,7 @@ static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurem
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const int64_t most = method->most_blocks(&s->places.layout, g.cv);
     const double expected = tmi_expected_design_effect(tmi_effect_family_of(statistic), &g) * t->squares / r->clamping,
-                 noise = all / r->clamping, enough = ENOUGH * sqrt(expected + (isfinite(noise) ? noise : 0));
+                 noise = all / r->clamping, enough = TMI_SMALL_ERROR_NOISE * sqrt(expected + (isfinite(noise) ? noise : 0));
     for (t->grid.blocks = 1;; t->grid.blocks *= 2) {
         method->settle(&t->grid, &moves, &s->places.layout);
         t->step = unit * method->worth(&t->grid, &s->places.layout, g.cv);

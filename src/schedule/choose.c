@@ -192,10 +192,12 @@ done:
 
 /* ---- standard errors ---- */
 
-/* The search for the tables of the first stage assumes that the second one gets this part of the budget; afterwards the best of
- * several parts is taken. */
+/* The search for the tables of the first stage assumes that the second one gets this part of the budget; afterwards the part is
+ * taken with which the narrowest intervals are expected, or a smaller one where they are nearly as narrow: then estimates have
+ * less noise. */
 #define SECOND 0.2
-static const double seconds[] = {0.025, 0.05, 0.1, 0.2, 0.3, 0.4};
+#define NEARLY 1.01
+static const double seconds[] = {0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4};
 
 /* Whether the standard error of some number is measured. Needs a workload. */
 static bool has_second_stage(const tmi_schedule *s)
@@ -209,32 +211,60 @@ static bool has_second_stage(const tmi_schedule *s)
 typedef struct wanted {
     size_t statistic;
     double share, variance, noise;
-    double moved; /* how far a record moves the standard error, at most */
-    double part;  /* part of the second stage's budget */
+    double simple; /* the variance in a simple random sample; 0: not guessed */
+    double moved;  /* how far a record moves the standard error, at most */
+    double part;   /* part of the second stage's budget */
 } wanted;
 
-/* The standard deviation of the noise of a standard error, divided over blocks as far as that is allowed. */
-static double error_noise(const wanted *w, bool gaussian, double loss, int64_t blocks)
+/* Of plans with more statistics than this some are left out where widths are compared. */
+#define MOST_COMPARED 32
+
+/* What will be measured of a statistic's number, with a part of the whole budget for the second stage. */
+static tmi_measured_error error_of(const wanted *w, const tmi_schedule *s, bool gaussian, double budget, double part)
 {
-    const double sd = gaussian ? w->moved / sqrt(2 * loss) : sqrt(2) * w->moved / loss,
-                 enough = 0.5 * sqrt(w->variance + w->noise);
-    double used = 1;
-    while (used < (double)blocks && sd / sqrt(used) > enough) used *= 2;
-    return sd / sqrt(used);
+    const double loss = budget * part * w->part, left = gaussian ? (1 - SECOND) / (1 - part) : pow((1 - SECOND) / (1 - part), 2);
+    double sd = gaussian ? w->moved / sqrt(2 * loss) : sqrt(2) * w->moved / loss;
+    if (tmi_method_of(tmi_errors_family(s))->power == 2) sd *= 2 * sqrt(w->variance); /* of the variance, not of its root */
+    return tmi_error_of_sizes(s, w->statistic, w->variance, w->simple, w->noise * left, sd, gaussian);
 }
 
-/* An interval grows with the noise s of a standard error as if the variance V were V + 1.3 s sqrt(V), and no more than
- * sixfold. */
-static double objective_of(const wanted *list, size_t count, bool gaussian, double budget, double part, int64_t blocks)
+/* Sums over the statistics that are compared of share * log(variance): of the one that an interval is expected to use, by the
+ * function that a release calls, and of the one that it would use if sampling variances were known; and of their shares. */
+typedef struct widths {
+    double expected, known, shares;
+} widths;
+
+static tamis_status expect_widths(widths *found, const wanted *list, size_t count, const tmi_schedule *s, bool gaussian,
+                                  double budget, double part, tamis_error *err)
 {
-    const double left = gaussian ? (1 - SECOND) / (1 - part) : pow((1 - SECOND) / (1 - part), 2);
-    double sum = 0;
-    for (size_t j = 0; j < count; j++) {
-        const wanted *w = &list[j];
-        const double s = error_noise(w, gaussian, budget * part * w->part, blocks), sd = sqrt(w->variance);
-        if (w->variance > 0) sum += w->share * log(w->variance * fmin(1 + 1.3 * s / sd, 6) + w->noise * left);
+    const tmi_cluster_guess guess = tmi_cluster_guess_of(s);
+    const size_t every = (count + MOST_COMPARED - 1) / MOST_COMPARED;
+    tmi_measured_error *numbers = tmi_alloc(tmi_alike_numbers(INT64_MAX) * count, sizeof *numbers);
+    double *variances = tmi_alloc(tmi_alike_numbers(INT64_MAX) * count, sizeof *variances);
+    size_t all = 0;
+    tamis_status status = TAMIS_OK;
+    *found = (widths){0};
+    if (!numbers || !variances) TMI_TRY(tmi_fail_memory(err));
+    for (size_t j = 0; j < count; j += every) {
+        const tmi_measured_error own = error_of(&list[j], s, gaussian, budget, part);
+        const size_t copies = own.scale > 0 && isfinite(own.noise)
+                                  ? tmi_alike_numbers(tmi_statistic_cells(&s->plan->statistics[own.statistic]))
+                                  : 0;
+        for (size_t k = 0; k < copies; k++) numbers[all++] = own;
+        if (copies > 0) found->known += list[j].share * log(list[j].variance + own.noise);
     }
-    return sum;
+    TMI_TRY(tmi_expected_error_limits(variances, numbers, all, &guess, err));
+    for (size_t k = 0; k < all; k++) {
+        const tmi_plan_statistic *t = &s->plan->statistics[numbers[k].statistic];
+        const double share = tmi_number_nearest(t->share) / (double)tmi_alike_numbers(tmi_statistic_cells(t));
+        found->expected += share * log(variances[k] + numbers[k].noise);
+        found->shares += share;
+    }
+
+done:
+    tmi_free(numbers);
+    tmi_free(variances);
+    return status;
 }
 
 /* How much a statistic counts: one whose estimate is mostly noise anyway counts for little. */
@@ -257,6 +287,7 @@ static tamis_status want(wanted *w, const tmi_schedule *s, const solution *c, si
     *w = (wanted){.statistic = i,
                   .share = tmi_number_nearest(s->plan->statistics[i].share),
                   .variance = c->sampling[i],
+                  .simple = o.simple,
                   .noise = c->noise[i]};
     const tamis_status status = tmi_expected_move(&w->moved, s, i, &o, err);
     /* A variance that moves by d moves its root by d over twice the root. */
@@ -277,46 +308,57 @@ static tamis_status want_all(wanted *list, size_t *count, const tmi_schedule *s,
  * that it can be compared with others whose variances are own squares. Needs its workload. */
 static tamis_status add_widening(solution *c, const tmi_schedule *s, tamis_error *err)
 {
-    wanted *list = tmi_alloc(s->plan->statistic_count, sizeof *list);
-    size_t count;
-    tamis_status status;
-    if (!list) return tmi_fail_memory(err);
-    TMI_TRY(want_all(list, &count, s, c, err));
     const double all = c->budget / (1 - SECOND);
+    wanted *list = tmi_alloc(s->plan->statistic_count, sizeof *list);
+    widths found;
+    size_t count;
+    double shares = 0; /* of all statistics, compared or not */
+    tamis_status status = TAMIS_OK;
+    if (!list) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(want_all(list, &count, s, c, err));
     divide(list, count, c->gaussian, SECOND * all);
-    c->objective += objective_of(list, count, c->gaussian, all, SECOND, 1);
-    for (size_t j = 0; j < count; j++)
-        if (list[j].variance > 0) c->objective -= list[j].share * log(list[j].variance + list[j].noise);
+    TMI_TRY(expect_widths(&found, list, count, s, c->gaussian, all, SECOND, err));
+    for (size_t j = 0; j < count; j++) shares += list[j].variance > 0 ? list[j].share : 0;
+    if (found.shares > 0) c->objective += (found.expected - found.known) * shares / found.shares;
 
 done:
     tmi_free(list);
     return status;
 }
 
+/* The part of the budget for the second stage, of those that are enough for the method. */
+static tamis_status choose_second(double *part, wanted *list, size_t count, const tmi_schedule *s, const solution *c,
+                                  tamis_error *err)
+{
+    enum { PARTS = sizeof seconds / sizeof *seconds };
+    const double all = c->budget / (1 - SECOND), least = tmi_method_of(tmi_errors_family(s))->least_part;
+    widths found[PARTS];
+    double best = INFINITY;
+    for (size_t k = 0; k < PARTS; k++) {
+        if (seconds[k] < least) continue;
+        divide(list, count, c->gaussian, seconds[k] * all);
+        const tamis_status status = expect_widths(&found[k], list, count, s, c->gaussian, all, seconds[k], err);
+        if (status != TAMIS_OK) return status;
+        best = fmin(best, found[k].expected);
+    }
+    *part = SECOND;
+    for (size_t k = PARTS; k-- > 0;)
+        if (seconds[k] >= least && found[k].expected <= best + 2 * log(NEARLY) * found[k].shares) *part = seconds[k];
+    return TAMIS_OK;
+}
+
 /* Adds the second stage to tables that were chosen for the first one. Needs the workload of the choice. */
 static tamis_status add_errors(solution *c, const tmi_schedule *s, tamis_error *err)
 {
-    const double all = c->budget / (1 - SECOND);
     wanted *list = tmi_alloc(s->plan->statistic_count, sizeof *list);
-    tmi_psu_places places = {0};
-    double best = INFINITY, part = SECOND;
+    double part;
     size_t count = 0;
     tamis_status status = TAMIS_OK;
     if (!list) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(want_all(list, &count, s, c, err));
     if (count == 0) goto done;
-    const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
-    if (method->slots) TMI_TRY(tmi_psu_places_make(&places, &s->sampling, TMI_MOST_SLOTS, err));
-    const int64_t blocks = method->most_blocks(&places.layout, tmi_cluster_guess_of(s).cv);
-    for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
-        if (seconds[k] < method->least_part) continue;
-        divide(list, count, c->gaussian, seconds[k] * all);
-        const double objective = objective_of(list, count, c->gaussian, all, seconds[k], blocks);
-        if (!(objective < best)) continue;
-        best = objective;
-        part = seconds[k];
-    }
-    divide(list, count, c->gaussian, part * all);
+    TMI_TRY(choose_second(&part, list, count, s, c, err));
+    divide(list, count, c->gaussian, part * c->budget / (1 - SECOND));
     tmi_marginal *marginals = tmi_realloc(c->marginals, c->count + count, sizeof *marginals);
     if (marginals) c->marginals = marginals;
     double *parts = tmi_realloc(c->parts, c->count + count, sizeof *parts);
@@ -329,7 +371,6 @@ static tamis_status add_errors(solution *c, const tmi_schedule *s, tamis_error *
     }
 
 done:
-    tmi_psu_places_clear(&places);
     tmi_free(list);
     return status;
 }
@@ -486,6 +527,7 @@ tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error
     const bool may = s->sampling.public_strata && !s->sampling.clustered &&
                      (s->sampling.weights == TMI_STRATA || (s->sampling.weights == TMI_ALIKE && has_groups_of_strata(s)));
     tamis_status status;
+    if (s->sampling.clustered) TMI_TRY(tmi_psu_places_make(&s->places, &s->sampling, TMI_MOST_SLOTS, err));
     if (!separate_strata) TMI_TRY(try_strata(&best, s, false, known, err));
     if (separate_strata || may) TMI_TRY(try_strata(&best, s, true, known, err));
     if (best.count > 0 &&

@@ -414,9 +414,9 @@ double tmi_mean_weight(const tmi_schedule *s)
     return (double)p->most * tmi_number_nearest(p->step) / 3;
 }
 
-/* Between none and what would be if every weight were the largest; in finished surveys it is about the root of the bounds'
- * ratio. */
-double tmi_expected_clamping(const tmi_schedule *s)
+/* By which factor bounded weights are expected to lower a variance: between none and what would be if every weight were the
+ * largest; in finished surveys it is about the root of the bounds' ratio. */
+static double expected_clamping(const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
     return p->weights == TMI_ROWS && p->most_clamped > 0 ? sqrt((double)p->most / (double)p->most_clamped) : 1;
@@ -550,18 +550,20 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     if (status != TAMIS_OK) return status;
     const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1);
     *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) *
-             tmi_largest_rows_of_unit(&s->workload, tmi_errors_family(s)) * (double)tmi_errors_overlap(s, i);
+             tmi_largest_rows_of_unit(&s->workload, tmi_errors_family(s)) * (double)tmi_errors_overlap(s, i) *
+             pow(expected_clamping(s), method->power / 2.0);
     return TAMIS_OK;
 }
 
-double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_typical_group *o)
+/* The standard deviation of the noise of what is measured of a number, if it is in one block; NaN: it is not measured;
+ * below 0: no memory. */
+static double error_noise(const tmi_schedule *s, size_t i, const tmi_typical_group *o)
 {
     const tmi_measurement *m = tmi_errors_measured(s, i);
     double moved;
-    const tmi_error_method *method = m ? tmi_method_of(m->marginal.weighting) : NULL;
-    if (!m || (method->slots && s->places.layout.count == 0) || tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return NAN;
-    return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian) *
-           pow(tmi_expected_clamping(s), method->power / 2.0);
+    if (!m || (tmi_method_of(m->marginal.weighting)->slots && s->places.layout.count == 0)) return NAN;
+    if (tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return -1;
+    return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian);
 }
 
 double tmi_error_degrees(const tmi_schedule *s)
@@ -571,23 +573,29 @@ double tmi_error_degrees(const tmi_schedule *s)
     return isnan(sample) ? INFINITY : fmax(sample - 1, 1);
 }
 
-tmi_measured_error tmi_expected_error(const tmi_schedule *s, size_t i, const tmi_typical_group *o, double noise)
+tmi_measured_error tmi_error_of_sizes(const tmi_schedule *s, size_t i, double sampling, double simple, double noise, double sd,
+                                      bool gaussian)
 {
-    const double sd = tmi_expected_error_noise(s, i, o), least = o->sampling_sd * o->sampling_sd;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const tmi_effect_family family = tmi_effect_family_of(t);
-    if (!(least > 0) || !(sd > 0)) return (tmi_measured_error){0};
-    const int power = tmi_method_of(tmi_errors_family(s))->power;
+    if (!(sampling > 0) || !(sd > 0)) return (tmi_measured_error){.scale = sd < 0 ? -1 : 0};
+    const double in_blocks = tmi_error_noise_in_blocks(sd, sqrt(sampling + noise), method->most_blocks(&s->places.layout, g.cv));
     return (tmi_measured_error){.family = family,
-                                .power = power,
+                                .power = method->power,
                                 .statistic = i,
-                                .squares = least / tmi_expected_design_effect(family, &g),
+                                .squares = simple > 0 ? simple : sampling / tmi_expected_design_effect(family, &g),
                                 .noise = noise,
-                                .measured = pow(o->sampling_sd, power),
-                                .scale = s->gaussian ? sd : sd / sqrt(2),
-                                .gaussian = s->gaussian,
+                                .measured = method->power == 2 ? sampling : sqrt(sampling),
+                                .scale = gaussian ? in_blocks : in_blocks / sqrt(2),
+                                .gaussian = gaussian,
                                 .degrees = tmi_error_degrees(s),
                                 .rows = INFINITY,
                                 .confidence = tmi_number_nearest(t->confidence)};
+}
+
+tmi_measured_error tmi_expected_error(const tmi_schedule *s, size_t i, const tmi_typical_group *o, double noise)
+{
+    return tmi_error_of_sizes(s, i, o->sampling_sd * o->sampling_sd, o->simple, noise, error_noise(s, i, o), s->gaussian);
 }

@@ -97,19 +97,21 @@ double tmi_expected_weight(const tmi_schedule *schedule, size_t contrast, size_t
 tamis_status tmi_expected_sum(double *sum, const tmi_schedule *schedule, size_t contrast, const double *variances,
                               tamis_error *err);
 
-/* The standard deviation of the noise of what is measured of it. Needs a budget that is split. NaN: it is not measured. */
-double tmi_expected_error_noise(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical);
-
 /* Degrees of freedom that the design has for sampling variances, from public sizes; infinite: not known. */
 double tmi_error_degrees(const tmi_schedule *schedule);
 
-/* What will be measured of a number's sampling error if all is as expected, beside this variance of the noise of the
- * estimate. Its `scale` is 0 where nothing is. */
+/* As how many numbers groups that are alike count, in what is expected of a statistic's limits. */
+static inline size_t tmi_alike_numbers(int64_t cells) { return cells < 4 ? (size_t)cells : 4; }
+
+/* What will be measured of a number with this sampling variance, this one in a simple random sample (0: as design effects are
+ * expected), this variance of the noise of the estimate, and this standard deviation of the noise of what is measured. Needs the
+ * slots of PSUs. Its `scale` is 0 where nothing is. */
+tmi_measured_error tmi_error_of_sizes(const tmi_schedule *schedule, size_t statistic, double sampling, double simple,
+                                      double noise, double sd, bool gaussian);
+
+/* The same if all is as expected, beside this variance of the noise of the estimate. Its `scale` is below 0 without memory. */
 tmi_measured_error tmi_expected_error(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
                                       double noise);
-
-/* By how much bounded weights are expected to lower a variance: a factor. */
-double tmi_expected_clamping(const tmi_schedule *schedule);
 
 /* The value of a combination at cell and level of its table: classes make cells, numbers levels, the last axis runs fastest. */
 double tmi_combination_at(const tmi_combination *combination, const tmi_workload *workload, size_t cell, size_t level);

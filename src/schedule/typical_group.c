@@ -173,6 +173,15 @@ static double sampling_sd(const guess *g, double variance, double mean)
 /* Of a total of residuals, which are 0 outside the group and have a mean of 0 in it. */
 static double residual_sd(const guess *g, double variance) { return sqrt(g->spread * g->own * fmax(variance, 0)); }
 
+/* Of a sum whose terms have this mean square, as a release reads it from the tables of estimates (inference/error_term.h). What
+ * calibration takes off, and contributions, are not guessed. */
+static double simple_variance(const subject *about, const guess *g, double square)
+{
+    const tmi_schedule *s = about->schedule;
+    if (tmi_is_calibrated(s, about->statistic) || s->workload.maps[about->statistic].contributed) return 0;
+    return tmi_mean_weight(s) * g->units * square / g->response;
+}
+
 static double not_zero(double size, double otherwise) { return size > 0 ? size : otherwise > 0 ? otherwise : 1; }
 
 /* Calibration takes the mean off a total of whole control cells, in the tables that it is read from; only what differs from
@@ -201,6 +210,7 @@ static void expect_total(tmi_typical_group *o, const subject *about, const guess
         o->size = o->expected = N * p;
         o->range = N;
         o->sampling_sd = sampling_sd(g, p * (1 - p), p);
+        o->simple = simple_variance(about, g, p);
         return;
     }
     o->estimate[TMI_OF_X] = o->spread[TMI_OF_XX] = 1;
@@ -211,6 +221,7 @@ static void expect_total(tmi_typical_group *o, const subject *about, const guess
     o->size = not_zero(fabs(N * p * x.mean), N * p * (x.high - x.low));
     const double square = x.sd * x.sd + (is_explained(about) ? 1 - x.present : 1 - p) * x.mean * x.mean;
     o->sampling_sd = sampling_sd(g, p * square, p * x.mean);
+    o->simple = simple_variance(about, g, p * (x.sd * x.sd + x.mean * x.mean));
 }
 
 /* A total divided by the number of units. */
@@ -226,6 +237,7 @@ static void expect_part(tmi_typical_group *o, const subject *about, const guess 
     o->expected /= N;
     o->size /= N;
     o->sampling_sd /= N;
+    o->simple /= N * N;
 }
 
 /* How far group means are from the typical one. */
@@ -253,16 +265,17 @@ static double covariance_of(const tmi_plan_statistic *t, const tmi_guessed_value
     return both - x->mean * y->mean;
 }
 
-static void expect_ratio(tmi_typical_group *o, const subject *whole, const guess *g)
+static void expect_ratio(tmi_typical_group *o, const subject *about, const guess *g)
 {
-    const tmi_schedule *s = whole->schedule;
-    const tmi_plan_statistic *t = &s->plan->statistics[whole->statistic];
-    const tmi_guessed_value x = whole->x, y = whole->y;
+    const tmi_schedule *s = about->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
+    const tmi_guessed_value x = about->x, y = about->y;
     const double p = g->part * fmin(x.present, y.present); /* of all units, those in the group that have the values */
     const double B = not_zero(fabs(g->units * p * y.mean), g->units * p), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
-    const double width = x.high - x.low, apart = difference(t->column, whole), square = x.sd * x.sd;
+    const double width = x.high - x.low, apart = difference(t->column, about), square = x.sd * x.sd;
     const double residual = t->second ? square + ratio * (ratio * y.sd * y.sd - 2 * covariance_of(t, &x, &y)) : square;
     o->sampling_sd = residual_sd(g, p * residual) / B;
+    o->simple = simple_variance(about, g, p * residual) / (B * B);
     o->expected = x.typical && (!t->second || y.typical) ? fabs(ratio) : TMI_NULL;
     o->range = t->second ? fabs(2 * ratio) : width;
     o->size = not_zero(fabs(x.typical ? ratio : o->range / 2), o->range);
@@ -285,6 +298,7 @@ static void expect_ratio(tmi_typical_group *o, const subject *whole, const guess
     o->uncertain[TMI_OF_X] = 2 * apart / B;
     memset(o->spread, 0, sizeof o->spread); /* the error of a variance is the largest that there can be */
     o->sampling_sd = residual_sd(g, p * square * fmax(width * width / 4 - square, 0)) / B;
+    o->simple = simple_variance(about, g, p * square * fmax(width * width / 4 - square, 0)) / (B * B);
 }
 
 static void make(tmi_typical_group *o, const subject *about, const guess *g)
@@ -446,6 +460,7 @@ tamis_status tmi_expected_groups_make(tmi_expected_group **list, size_t *count, 
         const tmi_group_noise *noise;
         TMI_TRY(tmi_group_noise_of(&noise, &noises, cell, err));
         (*list)[cell] = prospect_of(&about, *count == 1 ? SIZE_MAX : cell, part, noise);
+        if ((*list)[cell].error.scale < 0) TMI_TRY(tmi_fail_memory(err));
     }
 
 done:

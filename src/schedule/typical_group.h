@@ -17,6 +17,7 @@ typedef struct tmi_typical_group {
     double expected;               /* a public guess of its size; NaN if there is none */
     double range;                  /* width of the interval that certainly contains the statistic */
     double sampling_sd;            /* NaN where nothing is known */
+    double simple;                 /* the variance in a simple random sample with the same mean weight; 0: not guessed */
     double explained;              /* by calibration: what an estimated unit of the population counts for */
 } tmi_typical_group;
 

@@ -32,9 +32,10 @@ double tmi_expected_design_effect(tmi_effect_family family, const tmi_cluster_gu
     return 1.3 * (1 + (size_of(g) - 1) * alike[family]);
 }
 
-static double effect_at(size_t i, const tmi_cluster_guess *g)
+static void set_effects(double effects[GRID], const tmi_cluster_guess *g)
 {
-    return LEAST_EFFECT / g->smaller * pow(MOST_EFFECT / LEAST_EFFECT, (double)i / (GRID - 1));
+    for (size_t i = 0; i < GRID; i++)
+        effects[i] = LEAST_EFFECT / g->smaller * pow(MOST_EFFECT / LEAST_EFFECT, (double)i / (GRID - 1));
 }
 
 static double centre_at(size_t k, const tmi_cluster_guess *g)
@@ -45,14 +46,14 @@ static double centre_at(size_t k, const tmi_cluster_guess *g)
 /* ---- likelihoods ---- */
 
 /* The likelihood over the grid, relative to its largest value, so that some of it is always above 0. */
-static void set_likelihoods(double *likelihood, const tmi_measured_error *n, const tmi_cluster_guess *g)
+static void set_likelihoods(double *likelihood, const tmi_measured_error *n, const double effects[GRID])
 {
     double least = INFINITY, distances[GRID][NODES];
     for (size_t i = 0; i < GRID; i++) {
-        const double terms = n->power == 2 ? n->rows : n->rows / effect_at(i, g);
+        const double terms = n->power == 2 ? n->rows : n->rows / effects[i];
         const double degrees = fmax(fmin(n->degrees, terms), 1);
         for (size_t j = 0; j < NODES; j++) {
-            const double s = sqrt(n->squares * effect_at(i, g)) * fmax(1 + nodes[j] / sqrt(2 * degrees), 0);
+            const double s = sqrt(n->squares * effects[i]) * fmax(1 + nodes[j] / sqrt(2 * degrees), 0);
             const double x = fabs(n->measured - (n->power == 2 ? s * s : s)) / n->scale;
             distances[i][j] = n->gaussian ? x * x / 2 : x;
             least = fmin(least, distances[i][j]);
@@ -66,8 +67,10 @@ static void set_likelihoods(double *likelihood, const tmi_measured_error *n, con
 
 /* ---- statistics and families ---- */
 
-/* Prior masses on the grid of d for each centre and width of a statistic, and of statistics' centres for each of a family's. */
+/* The grid of d; prior masses on it for each centre and width of a statistic, and of statistics' centres for each of a
+ * family's. */
 typedef struct priors {
+    double effects[GRID];
     double numbers[CENTRES * WIDTHS][GRID];
     double statistics[CENTRES][CENTRES];
     double family[CENTRES]; /* logarithms of the masses of a family's centres */
@@ -76,19 +79,23 @@ typedef struct priors {
 static void set_priors(priors *p, tmi_effect_family which, const tmi_cluster_guess *g)
 {
     const double expected = log(tmi_expected_design_effect(which, g)), most = log(MOST_OUTLIER * size_of(g));
+    double logs[GRID];
+    bool outlier[GRID];
     size_t flat = 0;
-    for (size_t i = 0; i < GRID; i++) flat += effect_at(i, g) >= LEAST_OUTLIER / g->smaller && log(effect_at(i, g)) <= most;
+    for (size_t i = 0; i < GRID; i++) {
+        logs[i] = log(p->effects[i]);
+        outlier[i] = p->effects[i] >= LEAST_OUTLIER / g->smaller && logs[i] <= most;
+        flat += outlier[i];
+    }
     for (size_t k = 0; k < CENTRES * WIDTHS; k++) {
         const double centre = log(centre_at(k / WIDTHS, g)), width = widths[k % WIDTHS];
         double sum = 0;
         for (size_t i = 0; i < GRID; i++) {
-            const double x = (log(effect_at(i, g)) - centre) / width;
+            const double x = (logs[i] - centre) / width;
             sum += p->numbers[k][i] = exp(-x * x / 2);
         }
-        for (size_t i = 0; i < GRID; i++) {
-            const bool any = effect_at(i, g) >= LEAST_OUTLIER / g->smaller && log(effect_at(i, g)) <= most;
-            p->numbers[k][i] = (1 - OUTLIERS) * p->numbers[k][i] / sum + (any ? OUTLIERS / (double)flat : 0);
-        }
+        for (size_t i = 0; i < GRID; i++)
+            p->numbers[k][i] = (1 - OUTLIERS) * p->numbers[k][i] / sum + (outlier[i] ? OUTLIERS / (double)flat : 0);
     }
     for (size_t f = 0; f < CENTRES; f++) {
         const double centre = log(centre_at(f, g)), away = (centre - expected) / CENTRE_SPREAD;
@@ -154,10 +161,16 @@ static double variance_at(double effect, const tmi_measured_error *n, const tmi_
     return n->squares * ((1 - g->drawn) * effect + g->drawn * fmin(effect, g->within));
 }
 
-static double covered(double h, const double *posterior, const double *whole)
+/* The probability that an error is within h, which is above 0, and its derivative. */
+static double covered(double *slope, double h, const double *posterior, const double *deviations)
 {
     double sum = 0;
-    for (size_t i = 0; i < GRID; i++) sum += posterior[i] * (whole[i] > 0 ? erf(h / sqrt(2 * whole[i])) : 1);
+    *slope = 0;
+    for (size_t i = 0; i < GRID; i++) {
+        const double x = h / (sqrt(2) * deviations[i]);
+        sum += posterior[i] * (deviations[i] > 0 ? erf(x) : 1);
+        if (deviations[i] > 0) *slope += posterior[i] * exp(-x * x) * (2 / sqrt(acos(-1))) * x / h;
+    }
     return sum;
 }
 
@@ -185,25 +198,36 @@ static double student_factor(double z, double degrees)
 /* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller. */
 static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->power * n->measured / 2; }
 
-/* Finds the half-width by bisection, between those of the least and of the largest variance. */
-static tmi_error_limit limit_of(const double *posterior, const tmi_measured_error *n, const tmi_cluster_guess *g)
+/* The half-width, between those of the least and of the largest variance: by Newton's steps, and by halves where these leave
+ * what is known to contain it. */
+static double half_width(const double *posterior, const double *deviations, double z, double confidence)
 {
-    const double z = normal_margin(n->confidence), wider = pow(student_factor(z, n->degrees), 2);
-    double whole[GRID], effect = 0;
+    double low = z * deviations[0], high = z * deviations[GRID - 1], h = (low + high) / 2;
+    for (int i = 0; i < 100 && high - low > 1e-14 * high; i++) {
+        double slope;
+        const double off = covered(&slope, h, posterior, deviations) - confidence;
+        *(off < 0 ? &low : &high) = h;
+        const double next = h - off / slope;
+        if (fabs(next - h) <= 1e-13 * h) return next;
+        h = next > low && next < high ? next : (low + high) / 2;
+    }
+    return h;
+}
+
+static tmi_error_limit limit_of(const double *posterior, const priors *p, const tmi_measured_error *n, const tmi_cluster_guess *g,
+                                double z)
+{
+    const double wider = pow(student_factor(z, n->degrees), 2);
+    double deviations[GRID], effect = 0;
     for (size_t i = 0; i < GRID; i++) {
-        whole[i] = wider * variance_at(effect_at(i, g), n, g) + n->noise;
-        effect += posterior[i] * effect_at(i, g);
+        deviations[i] = sqrt(wider * variance_at(p->effects[i], n, g) + n->noise);
+        effect += posterior[i] * p->effects[i];
     }
-    double low = z * sqrt(whole[0]), high = z * sqrt(whole[GRID - 1]);
-    for (int i = 0; i < 60; i++) {
-        const double middle = (low + high) / 2;
-        if (covered(middle, posterior, whole) < n->confidence) low = middle;
-        else high = middle;
-    }
+    const double h = half_width(posterior, deviations, z, n->confidence);
     const double own = is_known(n)
                            ? wider * variance_at((n->power == 2 ? n->measured : n->measured * n->measured) / n->squares, n, g)
                            : 0;
-    return (tmi_error_limit){fmax(high * high / (z * z) - n->noise, own), effect};
+    return (tmi_error_limit){fmax(h * h / (z * z) - n->noise, own), effect};
 }
 
 /* The numbers of one statistic follow each other, from `first` on. */
@@ -232,7 +256,7 @@ static void limit_family(tmi_error_limit *limits, const priors *p, tmi_effect_fa
                          const double *likelihoods, size_t count, const tmi_cluster_guess *guess)
 {
     for (size_t first = 0, end; first < count; first = end) {
-        double all[CENTRES * WIDTHS], weights[CENTRES * WIDTHS] = {0}, posterior[GRID];
+        double all[CENTRES * WIDTHS], weights[CENTRES * WIDTHS] = {0}, posterior[GRID], z = 0;
         end = end_of(numbers, count, first);
         if (numbers[first].family != which) continue;
         set_evidence(all, p, likelihoods + first * GRID, end - first);
@@ -242,7 +266,8 @@ static void limit_family(tmi_error_limit *limits, const priors *p, tmi_effect_fa
         }
         for (size_t i = first; i < end; i++) {
             set_posterior(posterior, p, weights, likelihoods + i * GRID);
-            limits[i] = limit_of(posterior, &numbers[i], guess);
+            if (i == first || numbers[i].confidence != numbers[i - 1].confidence) z = normal_margin(numbers[i].confidence);
+            limits[i] = limit_of(posterior, p, &numbers[i], guess, z);
         }
     }
 }
@@ -254,7 +279,8 @@ tamis_status tmi_error_limits(tmi_error_limit *limits, const tmi_measured_error 
     priors *p = tmi_alloc(1, sizeof *p);
     tamis_status status = TAMIS_OK;
     if (!likelihoods || !p) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < count; i++) set_likelihoods(likelihoods + i * GRID, &numbers[i], guess);
+    set_effects(p->effects, guess);
+    for (size_t i = 0; i < count; i++) set_likelihoods(likelihoods + i * GRID, &numbers[i], p->effects);
     for (size_t f = 0; f < TMI_EFFECT_FAMILIES; f++) {
         set_priors(p, (tmi_effect_family)f, guess);
         weigh_family(p, (tmi_effect_family)f, numbers, likelihoods, count);
@@ -264,5 +290,32 @@ tamis_status tmi_error_limits(tmi_error_limit *limits, const tmi_measured_error 
 done:
     tmi_free(likelihoods);
     tmi_free(p);
+    return status;
+}
+
+/* ---- what is expected ---- */
+
+/* What noise can do to the measured errors: every second one is too large by as much as noise is in the middle, the others too
+ * small, or the other way round. */
+#define SIDES 2
+#define MIDDLE 0.69 /* of the scale: the median of the absolute value, of both laws */
+
+tamis_status tmi_expected_error_limits(double *variances, tmi_measured_error *numbers, size_t count,
+                                       const tmi_cluster_guess *guess, tamis_error *err)
+{
+    tmi_error_limit *found = tmi_alloc(SIDES * count, sizeof *found);
+    tamis_status status = TAMIS_OK;
+    if (!found) TMI_TRY(tmi_fail_memory(err));
+    for (size_t side = 0; side < SIDES; side++) {
+        for (size_t k = 0; k < count; k++) {
+            const double away = MIDDLE * numbers[k].scale * ((k + side) % 2 == 0 ? 1 : -1);
+            numbers[k].measured += side == 0 ? away : 2 * away; /* from the other side */
+        }
+        TMI_TRY(tmi_error_limits(found + side * count, numbers, count, guess, err));
+    }
+    for (size_t k = 0; k < count; k++) variances[k] = sqrt(found[k].variance * found[count + k].variance);
+
+done:
+    tmi_free(found);
     return status;
 }

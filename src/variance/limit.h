@@ -65,4 +65,9 @@ double tmi_expected_design_effect(tmi_effect_family family, const tmi_cluster_gu
 tamis_status tmi_error_limits(tmi_error_limit *limits, const tmi_measured_error *numbers, size_t count,
                               const tmi_cluster_guess *guess, tamis_error *err);
 
+/* The variances that intervals are expected to use, where `measured` is what is expected of each number: geometric means over
+ * what noise can do to it, which is written to `measured`. Errors: SYSTEM. */
+tamis_status tmi_expected_error_limits(double *variances, tmi_measured_error *numbers, size_t count,
+                                       const tmi_cluster_guess *guess, tamis_error *err);
+
 #endif

@@ -95,6 +95,14 @@ typedef struct tmi_error_method {
 
 extern const tmi_error_method tmi_psu_errors, tmi_unit_squares;
 
+/* Noise of a standard error is small enough up to this part of the number's expected error, sampling and noise together. Where it
+ * is larger, PSUs are dealt to blocks. */
+#define TMI_SMALL_ERROR_NOISE 0.5
+
+/* The standard deviation of the noise of a standard error that is `sd` in one block, in as many blocks as are needed for `error`,
+ * the expected error of the number, and allowed. */
+double tmi_error_noise_in_blocks(double sd, double error, int64_t most_blocks);
+
 /* What all methods share: floor(a/b) for b > 0. */
 tmi_int128 tmi_error_floor(tmi_int128 a, tmi_int128 b);
 

