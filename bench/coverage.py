@@ -39,11 +39,15 @@ PLANS = {
     "persons-inequality": "The same with weights, strata and households, drawn by persons-drawn, epsilon 8.",
     "api-quantiles": "Quantiles and Gini, strata, 400 of 6,194 schools, epsilon 2.",
     "persons-contrasts": "Differences, quotients and contrasts, srs, 1,500 of 12,107 persons, epsilon 4.",
+    "persons-contrasts-clusters": "The same in 900 of 6,000 households, epsilon 8.",
+    "persons-contrasts-weights": "The same with weights, strata and households, drawn by persons-drawn, epsilon 8.",
+    "persons-models": "Linear, logistic and Poisson regression, srs, 1,500 of 12,107 persons, epsilon 4.",
+    "persons-models-clusters": "Linear and logistic regression, 900 of 6,000 households, epsilon 8.",
 }
 POPULATIONS = {"api": "api.csv", "belgium": "belgium.csv", "mu284": "mu284.csv", "persons": "persons.csv"}
 DRAWN = ["--drawn-by", str(FOLDER / "persons-drawn.yaml")]
 MORE = {"belgium-pps": ["--size", "size"], "mu284-pps": ["--size", "size"], "persons-nonresponse": ["--response", "response"],
-        "persons-weights": DRAWN, "persons-inequality": DRAWN}
+        "persons-weights": DRAWN, "persons-inequality": DRAWN, "persons-contrasts-weights": DRAWN}
 HEAD = """# Coverage, number by number
 
 What `tamis study coverage` printed for each plan of examples/coverage. bench/coverage.py of the source tree writes this file;

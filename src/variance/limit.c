@@ -167,8 +167,8 @@ static double covered(double *slope, double h, const double *posterior, const do
     double sum = 0;
     *slope = 0;
     for (size_t i = 0; i < GRID; i++) {
-        const double x = h / (sqrt(2) * deviations[i]);
-        sum += posterior[i] * (deviations[i] > 0 ? erf(x) : 1);
+        const double x = deviations[i] > 0 ? h / (sqrt(2) * deviations[i]) : INFINITY;
+        sum += posterior[i] * erf(x);
         if (deviations[i] > 0) *slope += posterior[i] * exp(-x * x) * (2 / sqrt(acos(-1))) * x / h;
     }
     return sum;
@@ -207,7 +207,7 @@ static double half_width(const double *posterior, const double *deviations, doub
         double slope;
         const double off = covered(&slope, h, posterior, deviations) - confidence;
         *(off < 0 ? &low : &high) = h;
-        const double next = h - off / slope;
+        const double next = slope > 0 ? h - off / slope : low; /* far out the slope is 0 in doubles */
         if (fabs(next - h) <= 1e-13 * h) return next;
         h = next > low && next < high ? next : (low + high) / 2;
     }

@@ -247,7 +247,7 @@ def a_crash_at_any_moment_publishes_no_number_that_is_not_charged():
             assert done.returncode == OK, (k, done.stdout, done.stderr)
             if out.exists():
                 published += 1
-                assert len(os.listdir(out)) == 6 and tamis("verify", out / "certificate.json").returncode == OK
+                assert len(os.listdir(out)) == 8 and tamis("verify", out / "certificate.json").returncode == OK
         assert charges(folder) >= published + 1
 
 

@@ -229,7 +229,7 @@ def rows_and_the_list_of_clusters_are_compared():
             assert json.loads(json_.stdout)["psus"] == {"rows_not_listed": unlisted, "clusters_without_rows": empty}, json_.stdout
             assert ("in the list; a release counts" in text.stdout) == (unlisted > 0), text.stdout
             assert ("no rows; a release takes" in text.stdout) == (empty > 0), text.stdout
-            published = "".join(path.read_text() for path in pathlib.Path(folder, "out").iterdir())
+            published = "".join(path.read_text(errors="replace") for path in pathlib.Path(folder, "out").iterdir())
             assert "not_listed" not in published and "without_rows" not in published
 
 

@@ -46,13 +46,6 @@ static const char *const plans[] = {
          "  - {quotient: {count: units, between: {awards: [\"Yes\", \"No\"]}}}\n"
          "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n"
          "  - {change: {mean: pay}, by: awards, since: w1-release, samples: independent}\n",
-    HEAD
-    "design: {srs: {population: 100, sample: 10}}\n"
-    "statistics:\n  - {correlation: [pay, age], by: awards, confidence: 0.9}\n"
-    "  - {regression: {of: pay, on: [age, awards, status], interactions: [[status, awards]]},\n"
-    "     baseline: {awards: \"Yes\", status: missing}, typical: {vif: 1.5, r2: 1/3}, where: {age: {from: 15.5}}}\n"
-    "  - {regression: {of: {status: employed}, on: [awards, {age: [16, 65]}], family: logistic}, baseline: {age: '[16,65)'}}\n"
-    "  - {regression: {of: age, on: [awards], family: poisson}, by: status}\n",
     HEAD "design: {poisson: {probability: pi, frame: sub/f.csv}}\n" MEAN,
     HEAD "design: {pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}\n" MEAN,
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,
@@ -97,6 +90,13 @@ static const char *const plans[] = {
          "sample: 5, method: systematic}}, max_weight: 9}\n" MEAN,
     HEAD "design: {stratified: {by: r, within: {two_stage: {first: {by: d, pps: {method: sampford, probability: pi}}, second: "
          "{population: m, sample: 2}}}, strata: {n: {population: 8, sample: 2}, s: {sample: 3}}}, max_weight: 9}\n" MEAN,
+    HEAD
+    "design: {srs: {population: 100, sample: 10}}\n"
+    "statistics:\n  - {correlation: [pay, age], by: awards, confidence: 0.9}\n"
+    "  - {regression: {of: pay, on: [age, awards, status], interactions: [[status, awards]]},\n"
+    "     baseline: {awards: \"Yes\", status: missing}, typical: {vif: 1.5, r2: 1/3}, where: {age: {from: 15.5}}}\n"
+    "  - {regression: {of: {status: employed}, on: [awards, {age: [16, 65]}], family: logistic}, baseline: {age: '[16,65)'}}\n"
+    "  - {regression: {of: age, on: [awards], family: poisson}, by: status}\n",
 };
 #define PLANS (sizeof plans / sizeof *plans)
 
