@@ -118,8 +118,8 @@ static void foreign_files(void **state)
     assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
     unlink(path);
     tamis_ledger_free(open_ledger());
-    run_sql("PRAGMA user_version = 4");
-    cannot_be_opened(path, TAMIS_INVALID, "format 4");
+    run_sql("PRAGMA user_version = 5");
+    cannot_be_opened(path, TAMIS_INVALID, "format 5");
     run_sql("PRAGMA user_version = 2; PRAGMA application_id = 1");
     cannot_be_opened(path, TAMIS_INVALID, "another program");
     unlink(path);
@@ -435,7 +435,9 @@ static void arguments_are_named(void **state)
     WRONG(c.frozen = "{\"a\": NaN}", "frozen: must be a JSON object");
     WRONG(c.frozen = "{\"a\": 1, \"a\": 2}", "frozen: must be a JSON object");
     WRONG(c.amount = (tamis_coin){0}, "amount: must be");
-    WRONG(c.amount.rho = two, "amount: must be");
+    WRONG((c.amount.rho = two, c.amount.delta = zero), "amount: must be");
+    WRONG(c.amount.rho = minus, "amount: rho");
+    WRONG(c.amount.rho = huge, "amount: rho");
     WRONG((c.amount = (tamis_coin){.rho = two, .delta = zero}), "amount: must be");
     WRONG(c.amount.epsilon = minus, "amount: epsilon");
     WRONG(c.amount.epsilon = huge, "amount: epsilon");
