@@ -280,7 +280,7 @@ static void test_categories(tmi_result *terms, const tmi_contrast_reading *a, co
 
 /* ---- the model ---- */
 
-/* 1 - RSS/TSS, where squares of what is explained were measured. */
+/* 1 - RSS/TSS, where squares of what is explained were measured; none where noise takes it out of its range. */
 static double explained(const tmi_contrast_sums *z)
 {
     double rows = 0, sum = 0, squares = 0, fitted = 0;
@@ -294,7 +294,8 @@ static double explained(const tmi_contrast_sums *z)
         fitted += t->ratio * (2 * v[TMI_OF_X] - t->ratio * v[TMI_OF_ROWS]);
     }
     const double all = rows > 0 ? squares - sum * sum / rows : 0;
-    return all > 0 ? fmin(fmax(1 - (squares - fitted) / all, 0), 1) : TMI_NULL;
+    const double share = all > 0 ? 1 - (squares - fitted) / all : TMI_NULL;
+    return share >= 0 && share <= 1 ? share : TMI_NULL;
 }
 
 tamis_status tmi_read_model(tmi_result *terms, tmi_contrast_reading *a, tamis_error *err)
@@ -306,6 +307,8 @@ tamis_status tmi_read_model(tmi_result *terms, tmi_contrast_reading *a, tamis_er
     }
     if (!a->sums.fit.determined) return TAMIS_OK;
     test_categories(terms, a, m);
-    if (m->family == TMI_LINEAR) terms->r2 = explained(&a->sums);
+    bool all = m->family == TMI_LINEAR;
+    for (size_t j = 0; j < m->term_count; j++) all = all && !isnan(terms[j].estimate);
+    if (all) terms->r2 = explained(&a->sums);
     return TAMIS_OK;
 }

@@ -60,6 +60,7 @@ static void withhold(tmi_result *result, tmi_adjustment rule)
 {
     result->estimate = result->se = result->sampling_se = result->noise_sd = TMI_NULL;
     result->lower = result->upper = result->bias = TMI_NULL;
+    result->p = result->joint_p = result->r2 = TMI_NULL;
     result->shrunk = TMI_NOT_SHRUNK;
     result->df = -1;
     result->note_count = 0;

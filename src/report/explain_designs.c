@@ -288,7 +288,7 @@ tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, const
 {
     static const char shown[] = "sampford"; /* the method in the row of pps */
     const char *at = method ? strstr(d->plan, shown) : NULL;
-    char remark[100], plan[200];
+    char remark[100], plan[400];
     snprintf(plan, sizeof plan, "%.*s%s%s", at ? (int)(at - d->plan) : (int)strlen(d->plan), d->plan, at ? method : "",
              at ? at + strlen(shown) : "");
     snprintf(remark, sizeof remark, "a method of %s, unequal probabilities and a fixed size", d->name);

@@ -67,7 +67,7 @@ def of_kind(name, kind):
         with place() as folder:
             plan(folder, kind)
             done = with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder)
-            if name.startswith("protected strata"):  # of different weights
+            if name.startswith(("protected strata", "two stages, unequal")):  # of different weights, or of fine ones
                 assert done.returncode == REFUSED and "method: distribution" in done.stderr, done.stderr
                 return
             assert done.returncode == OK, done.stderr

@@ -165,9 +165,10 @@ def the_preview_foresees_them():
         for design in (SRS, CLUSTERS):
             made = plan(folder, CONTRASTS, design=design, epsilon=20)
             told = json.loads(tamis("check", made, "--json", cwd=folder).stdout)["statistics"]
-            found = release(CONTRASTS, design=design, epsilon=20)[0]
-            for s, r in zip(told, [found[0], found[1], found[2], found[4], found[6]]):
-                assert s["contrast"] and 1 / 3 < s["se"] / r["se"] < 3, (s, r)
+            found = [release(CONTRASTS, design=design, epsilon=20)[0] for _ in range(5)]  # a measured standard error may be far off once
+            for s, i in zip(told, (0, 1, 2, 4, 6)):
+                seen = sorted(results[i]["se"] for results in found)[2]
+                assert s["contrast"] and 1 / 3 < s["se"] / seen < 3, (s, seen)
 
 
 @case

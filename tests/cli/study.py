@@ -39,7 +39,7 @@ def truths(population):
 
 @case
 def every_plan_finds_the_truth_of_its_population():
-    assert len(PLANS) == 24
+    assert len(PLANS) == 27
     for plan in PLANS:
         before = set(os.listdir(PLACE))
         done = study(plan, "--runs", "2", "--json", "--quiet")
@@ -49,7 +49,7 @@ def every_plan_finds_the_truth_of_its_population():
         wanted = truths(plan.split("-")[0])
         found = {r["statistic"]: r["truth"] for r in told["results"] if not r["group"]}
         for statistic, value in wanted.items():
-            if plan == "persons-bounds" or statistic not in found:
+            if plan in ("persons-bounds", "api-pps-two-stage") or statistic not in found:  # these have bounds of their own
                 continue
             assert abs(found[statistic] - value) < 1e-9 * value, (plan, statistic, found[statistic], value)
         for r in told["results"]:

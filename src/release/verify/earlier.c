@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "inference/waves.h"
@@ -202,7 +203,8 @@ static bool is_same_text(const char *x, const char *y) { return x && y ? strcmp(
 
 static bool is_of(const tmi_earlier *says, const tmi_earlier *is)
 {
-    bool same = is_same_text(says->survey, is->survey) && is_same_text(says->wave, is->wave) && says->count == is->count;
+    bool same = strcmp(says->certificate, is->certificate) == 0 && is_same_text(says->survey, is->survey) &&
+                is_same_text(says->wave, is->wave) && says->count == is->count;
     for (size_t g = 0; same && g < says->count; g++) same = are_near(&says->numbers[g], &is->numbers[g]);
     return same;
 }
@@ -231,11 +233,10 @@ done:
     return status;
 }
 
-/* The changes that are since one folder, which is beside the certificate's folder, or in it; another one of its name says
- * nothing. */
+/* The changes that are since one folder, which is beside the certificate's folder; another one of its name says nothing. Nor does
+ * one inside: whoever made this folder made that one too. */
 static tamis_status compare(tmi_verification *v, const char *named, tamis_error *err)
 {
-    static const char *const above[] = {"../", ""};
     const tmi_schedule *s = &v->schedule;
     tmi_earlier_list found = {0};
     char *path = NULL;
@@ -245,15 +246,11 @@ static tamis_status compare(tmi_verification *v, const char *named, tamis_error 
     TMI_TRY(tmi_earlier_make(&found, s->plan, err));
     size_t k = 0;
     while (strcmp(s->plan->statistics[found.list[k].statistic].contrast->since, named) != 0) k++;
-    for (size_t where = 0; where < 2 && !has; where++) {
-        tmi_text t;
-        tmi_text_init(&t);
-        tmi_free(path);
-        path = NULL;
-        tmi_text_format(&t, "%s%s%s", v->folder, above[where], tmi_last_name(named));
-        TMI_TRY(tmi_text_take(&path, &t, err));
-        TMI_TRY(has_hash(&has, v, path, v->earlier.list[k].certificate, err));
-    }
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_text_format(&t, "%s../%s", v->folder, tmi_last_name(named));
+    TMI_TRY(tmi_text_take(&path, &t, err));
+    TMI_TRY(has_hash(&has, v, path, v->earlier.list[k].certificate, err));
     if (!has) {
         if (v->earlier_found == TMI_MATCHES) v->earlier_found = TMI_MISSING;
         goto done;
@@ -313,12 +310,16 @@ tamis_status tmi_earlier_read_folder(tmi_earlier_list *list, const tmi_schedule 
 {
     search c = {.schedule = s, .list = list, .named = named};
     const tmi_visit visit = {see, &c};
+    struct stat facts;
     int ok = 0;
     size_t k = 0;
     while (strcmp(change_of(&c, k)->contrast->since, named) != 0) k++;
     tamis_error reason = {0};
-    const tamis_status status = tmi_verify_visited(&ok, path, &visit, &reason);
     const tmi_plan_statistic *t = change_of(&c, k);
+    if (stat(path, &facts) != 0 || !S_ISDIR(facts.st_mode))
+        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: since: there is no folder %.600s: expected the folder of a release",
+                        s->plan->name, t->line, t->place, named);
+    const tamis_status status = tmi_verify_visited(&ok, path, &visit, &reason);
     if (status == TAMIS_INVALID)
         return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: since: expected the folder of a release: %.600s", s->plan->name, t->line,
                         t->place, reason.message);
