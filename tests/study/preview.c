@@ -20,6 +20,12 @@
 #define FACTOR_OF_UNEVEN 1.75 /* districts of 1 to 552 schools, of which one guess says how alike they are in all columns */
 #define EXAMPLES TESTS_FOLDER "/../examples/"
 
+/* Districts of very different sizes. */
+static bool is_uneven(const char *name)
+{
+    return strcmp(name, "api-cluster.yaml") == 0 || strcmp(name, "api-pps-two-stage.yaml") == 0;
+}
+
 static uint64_t stream;
 
 static void begin_stream(void)
@@ -88,7 +94,7 @@ static void compare(const char *name, const foreseen *expected, const seen *list
         const bool of_distribution = tmi_is_of_distribution(plan->statistics[i].kind);
         const double factor = of_distribution                                     ? 2
                               : plan->statistics[i].kind == TMI_CONTRAST_QUOTIENT ? 2.5
-                              : strcmp(name, "api-cluster.yaml") == 0             ? FACTOR_OF_UNEVEN
+                              : is_uneven(name)                                   ? FACTOR_OF_UNEVEN
                                                                                   : FACTOR;
         if (!(fabs(log(noise)) <= log(factor) && fabs(log(error)) <= log(factor)))
             fail_msg("%s: statistic %zu: foreseen noise is %.2f times the released one, the whole error %.2f times", name, i + 1,
@@ -288,7 +294,7 @@ static void of_every_plan_of_the_coverage_study(void **state)
         tamis_plan *plan = plan_at(path);
         /* one district of api has 552 of its schools: the sampling errors of samples with it are three times those of the
          * others */
-        const bool uneven = strcmp(name, "api-cluster.yaml") == 0, large = strncmp(name, "persons", 7) == 0;
+        const bool uneven = is_uneven(name), large = strncmp(name, "persons", 7) == 0;
         const int runs = uneven ? test_size(16, 200) : large ? test_size(4, 100) : test_size(8, 100);
         const tamis_study_samples samples = {.size = sizeof samples,
                                              .population = population,
