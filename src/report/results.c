@@ -480,20 +480,21 @@ static bool is_formula(const char *field)
     return (field[0] == '+' || field[0] == '-') && field[1 + strspn(field + 1, "0123456789.")] != '\0';
 }
 
-/* Quoted only where needed. */
+void tmi_csv_field(tmi_text *csv, const char *before, const char *text, size_t length)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) quoted = quoted || strchr(",\"\r\n", text[i]);
+    tmi_text_format(csv, "%s%s", quoted ? "\"" : "", before);
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"') tmi_text_put(csv, "\"");
+        tmi_text_add(csv, text + i, 1);
+    }
+    if (quoted) tmi_text_put(csv, "\"");
+}
+
 static void put_field(tmi_text *csv, const char *field)
 {
-    const char *apostrophe = is_formula(field) ? "'" : "";
-    if (!strpbrk(field, ",\"\r\n")) {
-        tmi_text_format(csv, "%s%s", apostrophe, field);
-        return;
-    }
-    tmi_text_format(csv, "\"%s", apostrophe);
-    for (const char *c = field; *c; c++) {
-        if (*c == '"') tmi_text_put(csv, "\"");
-        tmi_text_add(csv, c, 1);
-    }
-    tmi_text_put(csv, "\"");
+    tmi_csv_field(csv, is_formula(field) ? "'" : "", field, strlen(field));
 }
 
 static void put_csv_real(tmi_text *csv, double x)

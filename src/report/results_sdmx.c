@@ -33,19 +33,6 @@ static const char *const measures[] = {[TMI_ROLE_ESTIMATE] = "OBS_VALUE",
                                        [TMI_ROLE_CV] = "CV",
                                        [TMI_ROLE_P] = "P_VALUE"};
 
-/* A field of CSV. */
-static void put_field(tmi_text *csv, const char *text, size_t length)
-{
-    bool quoted = false;
-    for (size_t i = 0; i < length; i++) quoted = quoted || strchr(",\"\r\n", text[i]);
-    if (quoted) tmi_text_put(csv, "\"");
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"') tmi_text_put(csv, "\"");
-        tmi_text_add(csv, text + i, 1);
-    }
-    if (quoted) tmi_text_put(csv, "\"");
-}
-
 /* An identifier of SDMX: letters, digits, _ and -, a letter first. */
 static void put_identifier(tmi_text *csv, const char *name)
 {
@@ -115,7 +102,7 @@ static void put_value(tmi_text *csv, const tmi_results_column *c, size_t row)
     } else if (c->is_text) {
         size_t length;
         const char *text = tmi_column_text(&length, c, row);
-        put_field(csv, text, length);
+        tmi_csv_field(csv, "", text, length);
     } else if (isfinite(c->numbers[row])) tmi_text_real(csv, c->numbers[row]);
 }
 
@@ -128,8 +115,8 @@ static void put_unit(tmi_text *csv, const tmi_plan_statistic *s, const tamis_pla
     tmi_statistic_unit(&unit, s);
     tmi_text_put(csv, ",");
     if (unit.failed) csv->failed = true;
-    else if (unit.length > 3) put_field(csv, unit.bytes + 2, unit.length - 3); /* without " (" and ")" */
-    else if (!s->column && !s->contrast) put_field(csv, counted, strlen(counted));
+    else if (unit.length > 3) tmi_csv_field(csv, "", unit.bytes + 2, unit.length - 3); /* without " (" and ")" */
+    else if (!s->column && !s->contrast) tmi_csv_field(csv, "", counted, strlen(counted));
     else if (s->kind == TMI_SHARE || s->kind > TMI_IQR) tmi_text_put(csv, "PURE_NUMB");
     tmi_text_clear(&unit);
 }
@@ -155,7 +142,7 @@ tamis_status tmi_results_sdmx_csv(char **text, const tmi_results *r, tamis_error
         tmi_text_format(&csv, "dataflow,TAMIS:%s(1.0),I", structure.bytes);
         if (r->plan->wave.name) {
             tmi_text_put(&csv, ",");
-            put_field(&csv, r->plan->wave.name, strlen(r->plan->wave.name));
+            tmi_csv_field(&csv, "", r->plan->wave.name, strlen(r->plan->wave.name));
         }
         for (size_t c = 0; c < columns.count; c++)
             if (is_written(&columns.list[c], columns.rows)) put_value(&csv, &columns.list[c], i);
