@@ -103,6 +103,9 @@ class Reading:
     def model(self, numbers, t, codes, r):
         """The published coefficients make the score 0: the sum over the cells of X (Y - mu(X beta) N)."""
         m, of, terms = t["regression"], self.terms(t)[0][0], self.coefficients(t)
+        if self.numbers_in(t):
+            self.line(numbers, t, codes, r)
+            return
         beta = [x["estimate"] for x in r["terms"]]
         column = None if not isinstance(m["of"], str) else {"column": m["of"], **self.c["plan"]["columns"][m["of"]]}
         if len(beta) != len(terms) or None in beta or (column and not self.is_complete(column)):
@@ -129,6 +132,38 @@ class Reading:
             size += abs(Y) + abs(mu * N)
             score = [s + a * (Y - mu * N) for s, a in zip(score, x)]
         self.check(max(map(abs, score)) <= 1e-6 * size, "release.json.results", "the coefficients of a regression are not those of its cells")
+
+    def line(self, numbers, t, codes, r):
+        """The same of a model with numbers: the sum over all rows of X (y - X'beta), from sums of products of two of 1, the numbers and y."""
+        m, of, terms = t["regression"], self.terms(t)[0][0], self.coefficients(t)
+        beta, on = [x["estimate"] for x in r["terms"]], m["on"]
+        self.check(len(beta) == len(terms), "release.json.results", "a model has other terms")
+        rest = {k: of[k] for k in ("where",) if k in of}
+        columns = [m["of"], *self.numbers_in(t)]
+        if len(beta) != len(terms) or None in beta or not isinstance(m["of"], str) or \
+                not all(self.is_complete({"column": x, **self.c["plan"]["columns"][x]}) for x in columns):
+            return
+        categories = [k for k, by in enumerate(on) if by not in columns]
+        score, size = [0.0] * len(terms), [1e-9] * len(terms)
+
+        def sums(names, place):
+            kind = ("count", "total", "product")[len(names)]
+            return self.sum_of(numbers, {kind: names if len(names) > 1 else names[0] if names else "units", **rest}, kind, of["by"], place)
+        for cell in itertools.product(*(range(self.size(on[k])) for k in categories)):
+            held = dict(zip(categories, cell))
+            x = [float(all(v is None or held[k] == v for k, v in term.items())) for term in terms]
+            names = [[on[k] for k, v in term.items() if v is None] for term in terms]
+            for i in range(len(terms)):
+                try:
+                    found = [sums(names[i] + [m["of"]], [*codes, *cell])] + [sums(names[i] + names[j], [*codes, *cell]) for j in range(len(terms))]
+                except (StopIteration, KeyError, ValueError):
+                    return
+                if None in found:
+                    return
+                parts = [x[i] * found[0]] + [-x[i] * x[j] * beta[j] * found[j + 1] for j in range(len(terms))]
+                score[i] += sum(parts)
+                size[i] += sum(map(abs, parts))
+        self.check(all(abs(s) <= 1e-6 * z for s, z in zip(score, size)), "release.json.results", "the coefficients of a regression are not those of its sums")
 
     def size(self, by):
         if not isinstance(by, str):
@@ -234,6 +269,11 @@ class Reading:
                 if len(found) != 1:
                     return None
                 self.multiply(factors, *found[0])
+        powers = {}
+        if kind == "product":
+            for name in t["product"]:
+                j = next(j for j, a in enumerate(axes) if a.number and a.number["column"]["column"] == name)
+                powers[j] = powers.get(j, 0) + 1
         number = None
         if kind == "total" and isinstance(t["total"], str):
             number = next(j for j, a in enumerate(axes) if a.number and a.number["column"]["column"] == t["total"])
@@ -250,6 +290,9 @@ class Reading:
             own = [list(f) for f in factors]
             if number is not None:
                 self.multiply(own, number, self.values(axes[number], h))
+            for j, power in powers.items():
+                x = self.values(axes[j], h)
+                self.multiply(own, j, x if power == 1 else [x[0] ** 2, x[0] * x[2], x[2] ** 2] + [0.0] * axes[j].missing)
             weight = 1 if self.main() == "weight" else float(Fraction(self.c["sampling"]["weights"][h]))
             total += weight * sum(x * prod(own[j][k] for j, k in enumerate(cell)) for x, cell in zip(theta, cells))
         return total

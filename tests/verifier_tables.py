@@ -1,6 +1,7 @@
 """The noisy tables of a certificate: what each row adds, what one record can change, the noise, and whether the tables are enough for
 the statistics of the plan. A part of verifier.py, apart because of its length; docs/certificate.md, points 3 to 6."""
 from fractions import Fraction
+from itertools import combinations
 from math import ceil, floor, isqrt, prod, sqrt
 
 from verifier_choices import OF_DISTRIBUTION
@@ -108,7 +109,8 @@ class Tables:
         """Sizes. Axes with the same number in `table` are the same axis, and the first world has no condition."""
         s, axes = self.c["sampling"], [self.axis(a, f"{field}.axes[{i}]") for i, a in enumerate(m["axes"])]
         places = m["table"]["axes"]
-        self.check(len(places) == len(axes) and places == sorted(set(places)), field + ".table.axes")
+        twice = [p for p, a in zip(places, axes) if a.number and places.count(p) == 2 and m["weighed_by"] == "squares"]  # quadratic in it
+        self.check(len(places) == len(axes) and places == sorted([*set(places), *set(twice)]), field + ".table.axes")
         for place, axis in zip(places, m["axes"]):
             self.check(self.places.setdefault(place, axis) == axis, field + ".table.axes", "name another axis elsewhere")
         self.check(self.worlds.setdefault(m["table"]["world"], m.get("where")) == m.get("where"), field + ".table.world")
@@ -139,18 +141,23 @@ class Tables:
     def weighings(self):
         """How rows may be weighed: for estimates; for suppression; for sampling variances."""
         s, main = self.c["sampling"], self.main()
+        second = {"psus" if self.clustered() else "squares"}
         used = {main} | ({"contribution"} if self.any_contributed() else set()) | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
         if "deff" in self.c["plan"]["design"].get("weights", {}) and not self.clustered():
             return used | {"none"}
         if not self.measured():
-            return used
-        return used | {"psus" if self.clustered() else "squares"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
+            return used | (second if self.measures_lines() else set())
+        return used | second | ({"spread", "clamped spread"} if s["weights"] is None else set())
 
     def measured(self):
         """Sampling variances are measured in a second stage: of clusters, and where weights are in the tables."""
         census = self.kind == "census"
         public = "deff" in self.c["plan"]["design"].get("weights", {})
         return not census and (self.clustered() or (not public and self.main() == "weight" and not self.alike()))
+
+    def measures_lines(self):
+        """Sampling errors of models with numbers are measured in every design that leaves something to chance."""
+        return self.kind != "census" and any("regression" in t and self.numbers_in(t) for t in self.c["plan"]["statistics"])
 
     def alike(self):
         """Weights of strata that hardly differ: variances are those of own squares, times a public factor."""
@@ -195,7 +202,7 @@ class Tables:
             return 1
         if by in ("spread", "clamped spread", "squares"):
             if s["weights"] is not None:
-                return s["spread_points"][h]
+                return 1 if by == "squares" and len({Fraction(w) for w in s["weights"]}) == 1 else s["spread_points"][h]
             most = s["largest_point" if by == "spread" else "largest_point_in_totals"]
             whole = "regularise" in self.c["plan"]["design"] or self.clustered() or self.kind == "weights"
             return most * max(0, most - (0 if whole else round(1 / Fraction(s["step"]))))
@@ -291,7 +298,8 @@ class Tables:
     def second_stage(self, m, field, axes, l1):
         """Standard errors and variances move by a fixed number of steps; measurements.json says in which steps each was released
         (errors_said)."""
-        self.check(self.measured() and m["form"] == "full", field, "no sampling errors are measured here")
+        right = self.measured() or (self.measures_lines() and "regression" in m["of"] and bool(self.numbers_in(m["of"])))
+        self.check(right and m["form"] == "full", field, "no sampling errors are measured here")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
         if m["weighed_by"] == "squares":  # in its place, a record is rounded before and after: l1 has two of its places, once each
             own = self.rows_of_unit(m) * Fraction(self.row_at_most(m, axes), 2 ** m["shift"]) + self.rows_per_unit() * self.rounding(m, axes)
@@ -389,11 +397,15 @@ class Tables:
 
     # ---- models ----
 
+    def numbers_in(self, t):
+        """Predictors of a model that are numbers and not cut."""
+        return [by for by in t["regression"]["on"] if isinstance(by, str) and "from" in self.c["plan"]["columns"][by]]
+
     def coefficients(self, t):
-        """The terms of a model: for each one the values that it asks for, by the place of their column in `on`."""
+        """The terms of a model: for each one the values that it asks for, by the place of their column in `on`; None of a number."""
         on = t["regression"]["on"]
         names = [by if isinstance(by, str) else next(iter(by)) for by in on]
-        others = [[v for v in range(self.size(by)) if v != self.code_of(by, t.get("baseline", {}).get(name))] for by, name in zip(on, names)]
+        others = [[None] if by in self.numbers_in(t) else [v for v in range(self.size(by)) if v != self.code_of(by, t.get("baseline", {}).get(name))] for by, name in zip(on, names)]
         made = [{}] + [{k: v} for k, values in enumerate(others) for v in values]
         for pair in t["regression"].get("interactions", []):
             a, b = sorted(names.index(name) for name in pair)
@@ -418,7 +430,10 @@ class Tables:
         kind = next(iter(CONTRASTS & set(t)))
         c, rest = t[kind], {k: t[k] for k in ("where",) if k in t}
         if kind == "regression":
-            about = "mean" if isinstance(c["of"], str) else "share"
+            about, numbers = "mean" if isinstance(c["of"], str) else "share", self.numbers_in(t) + [c["of"]]
+            if len(numbers) > 1:
+                by = t.get("by", []) + [x for x in c["on"] if x not in numbers]
+                return [{"product": list(pair), **rest, "by": by} for pair in combinations(numbers, 2)], []
             return [{about: c["of"], **rest, "by": t.get("by", []) + c["on"]}], []
         about = {k: c[k] for k in COMPARED if k in c}
         if kind == "change":
@@ -470,7 +485,8 @@ class Tables:
     def squares_said(self, m, t, single, numbers, here):
         """A sum of squares is divided by 2^shift * divisor, the least that is enough; products of whole numbers of 14 bits, doubled."""
         most = self.numbers_of(m) if "together" in m else 1
-        self.check(0 <= t["range"] <= most * (2 ** 29 + 2 ** 17) + 2 ** 20 and t["blocks"] == 1 and t["shift"] >= 0, here)
+        pairs = max(1, sum("number" in a for a in m["axes"]) - 1)  # of the ends of more numbers there are more products, of fewer bits
+        self.check(0 <= t["range"] <= most * (2 ** ((30 - pairs) // 2 * 2 + pairs) + 2 ** 17) + 2 ** 20 and t["blocks"] == 1 and t["shift"] >= 0, here)
         moves = m["moves_within" if single else "table_moves"] * max(t["range"], 1) * m["overlap"]
         shift = next(k for k in range(200) if moves >> k < 2 ** 60)
         right = t["shift"] == shift and t["divisor"] == ceil(Fraction(moves, 2 ** shift * (STEPS - self.spare(m, numbers))))
@@ -559,8 +575,8 @@ class Tables:
         return self.rows_per_unit() > 1 and self.kind != "srs_with_replacement"
 
     def is_read_from(self, t, m, axes):
-        kind = next(k for k in t if k in SUMS | {"mean", "share", "ratio", "variance"})
-        about = list(t["ratio"].values()) if kind == "ratio" else [t[kind]] if kind not in ("count", "table", "histogram") else []
+        kind = next(k for k in t if k in SUMS | {"mean", "share", "ratio", "variance", "product"})
+        about = t["product"] if kind == "product" else list(t["ratio"].values()) if kind == "ratio" else [t[kind]] if kind not in ("count", "table", "histogram") else []
         groups = t.get("by", []) + (t["table"] if kind == "table" else [{t["histogram"]: t["cuts"]}] if kind == "histogram" else [])
         groups = groups + [by for c in self.controls() for by in c.get("by", [])]
         own = m.get("where", {}).get("indicator")

@@ -1,6 +1,7 @@
 #include "inference/contrast.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "inference/error_term.h"
@@ -11,24 +12,27 @@
 
 void tmi_contrast_sums_clear(tmi_contrast_sums *z)
 {
-    tmi_statistic_sums_clear(&z->of[0]);
-    tmi_statistic_sums_clear(&z->of[1]);
+    for (size_t k = 0; k < TMI_MAX_PAIRS; k++) tmi_statistic_sums_clear(&z->of[k]);
     tmi_free(z->terms);
     tmi_model_fit_clear(&z->fit);
+    tmi_line_fit_clear(&z->line);
     *z = (tmi_contrast_sums){0};
 }
 
 tamis_status tmi_contrast_sums_make(tmi_contrast_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
-    const tmi_plan_contrast *c = r->schedule->plan->statistics[i].contrast;
+    const tmi_plan_statistic *t = &r->schedule->plan->statistics[i];
+    const tmi_plan_contrast *c = t->contrast;
     tamis_status status = TAMIS_OK;
     *z = (tmi_contrast_sums){.inference = r, .statistic = i, .term_count = c->term_count};
+    z->coefficients = t->model ? t->model->term_count : 0;
     z->terms = tmi_alloc(c->term_count, sizeof *z->terms);
     if (!z->terms) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < c->compared_count; k++)
         if (!r->schedule->workload.maps[c->compared[k].statistic].known)
             TMI_TRY(tmi_statistic_sums_make(&z->of[k], r, c->compared[k].statistic, err));
-    if (r->schedule->plan->statistics[i].model) TMI_TRY(tmi_model_fit_make(&z->fit, r->schedule->plan->statistics[i].model, err));
+    if (tmi_is_line(t)) TMI_TRY(tmi_line_fit_make(&z->line, t, err));
+    else if (t->model) TMI_TRY(tmi_model_fit_make(&z->fit, t->model, err));
 
 done:
     if (status != TAMIS_OK) tmi_contrast_sums_clear(z);
@@ -36,6 +40,49 @@ done:
 }
 
 static bool is_ratio(const tmi_contrast_term *t) { return t->form.y < TMI_MOMENTS; }
+
+bool tmi_contrast_leaves_out(const tmi_contrast_term *t)
+{
+    bool none = true;
+    for (size_t m = 0; m < TMI_MOMENTS; m++) none = none && t->own[m] == 0;
+    return none;
+}
+
+/* A coefficient of a model with numbers: `terms` are cells of each pair of numbers. */
+static void take_line_term(tmi_contrast_sums *z, size_t place)
+{
+    const tmi_plan_statistic *t = &z->inference->schedule->plan->statistics[z->statistic];
+    tmi_line_fit *f = &z->line;
+    const size_t group = place / f->terms, term = place % f->terms;
+    z->taken = term;
+    for (size_t k = 0; k < z->term_count; k++) {
+        const size_t pair = t->contrast->terms[k].compared, cell = tmi_term_cell(z->inference->schedule->plan, t, k, place);
+        const size_t of = t->contrast->compared[pair].statistic;
+        const tmi_group_sums *sums = &z->of[pair].groups[cell];
+        z->terms[k] = (tmi_contrast_term){.statistic = of,
+                                          .cell = cell,
+                                          .sums = sums,
+                                          .form = tmi_form_moments_of(&z->inference->schedule->plan->statistics[of])};
+        memcpy(f->moments[k], sums->value, sizeof *f->moments);
+    }
+    if (z->fitted != group + 1) tmi_line_fit_find(f);
+    z->fitted = group + 1;
+    for (size_t c = 0; c < f->cells; c++) {
+        double own[TMI_MAX_PAIRS][TMI_MOMENTS], turn[TMI_MAX_PAIRS][TMI_MOMENTS];
+        tmi_line_fit_variable(own, turn, f, term, c);
+        for (size_t pair = 0; pair < f->pairs; pair++) {
+            memcpy(z->terms[pair * f->cells + c].own, own[pair], sizeof own[pair]);
+            memcpy(z->terms[pair * f->cells + c].turn, turn[pair], sizeof turn[pair]);
+        }
+    }
+}
+
+/* Sets `own` of a number from its factor and ratio. */
+static void set_own(tmi_contrast_term *t)
+{
+    t->own[t->form.x] = t->factor;
+    if (is_ratio(t)) t->own[t->form.y] -= t->factor * t->ratio;
+}
 
 /* A coefficient of a model: its linearised variable is that of a contrast of the cells' means, with the fitted means in the place
  * of their own. */
@@ -60,7 +107,8 @@ static void take_term(tmi_contrast_sums *z, size_t cell)
         own->ratio = own->value = f->mean[c];
         own->factor = tmi_model_factor(f, term, c);
         own->weight = own->factor * f->rows[c];
-        own->turn = own->factor * f->slope[c] * tmi_model_turn(f, term, c);
+        own->turn[TMI_OF_ROWS] = own->factor * f->slope[c] * tmi_model_turn(f, term, c);
+        set_own(own);
     }
 }
 
@@ -70,7 +118,8 @@ void tmi_contrast_take_group(tmi_contrast_sums *z, size_t group)
     const tmi_plan_statistic *t = &s->plan->statistics[z->statistic];
     const tmi_plan_contrast *c = t->contrast;
     if (t->model) {
-        take_term(z, group);
+        if (z->line.terms > 0) take_line_term(z, group);
+        else take_term(z, group);
         return;
     }
     for (size_t k = 0; k < c->term_count; k++) {
@@ -99,6 +148,7 @@ void tmi_contrast_take_group(tmi_contrast_sums *z, size_t group)
         tmi_contrast_term *term = &z->terms[k];
         const double B = term->sums && is_ratio(term) ? term->sums->value[term->form.y] : 1;
         term->factor = term->sums && B > 0 ? term->weight / B : 0;
+        if (term->sums) set_own(term);
     }
 }
 
@@ -126,10 +176,23 @@ double tmi_contrast_product(const tmi_contrast_sums *z, const double *first, con
 
 #define LEAST_LEFT 0.05 /* of the sum of both variances: correlations above 0.95 are not believed */
 
+/* Residuals of a line are not taken as smaller than this part of half the range: then they are noise. */
+#define LEAST_RESIDUAL 0.02
+
+/* As if residuals had the same variance for all rows: what that misses is part of the design effect. */
+static double line_variance(const tmi_contrast_sums *z)
+{
+    const tmi_line_fit *f = &z->line;
+    const size_t term = z->taken;
+    const double least = LEAST_RESIDUAL * LEAST_RESIDUAL, own = f->inverse[term * f->terms + term];
+    return f->determined ? tmi_mean_weight(z->inference->schedule) * fmax(f->residual, least) * own : NAN;
+}
+
 double tmi_contrast_simple_variance(const tmi_contrast_sums *z)
 {
     const tmi_schedule *s = z->inference->schedule;
     double sum = 0;
+    if (z->line.terms > 0) return line_variance(z);
     for (size_t k = 0; k < z->term_count; k++) {
         const tmi_contrast_term *t = &z->terms[k];
         if (t->factor != 0) sum += t->factor * t->factor * tmi_simple_variance(t->sums, s, t->statistic, t->ratio);
@@ -140,15 +203,7 @@ double tmi_contrast_simple_variance(const tmi_contrast_sums *z)
     return fmax(sum + 2 * z->terms[0].factor * z->terms[1].factor * tmi_mean_weight(s) * product, LEAST_LEFT * sum);
 }
 
-/* The noise of f (x - r y) of one number. */
-static double noise_of(const tmi_contrast_term *t)
-{
-    double factors[TMI_MOMENTS] = {0};
-    if (t->factor == 0) return 0;
-    factors[t->form.x] = t->factor;
-    if (is_ratio(t)) factors[t->form.y] -= t->factor * t->ratio;
-    return tmi_sums_noise(t->sums, factors);
-}
+static double noise_of(const tmi_contrast_term *t) { return tmi_contrast_leaves_out(t) ? 0 : tmi_sums_noise(t->sums, t->own); }
 
 double tmi_contrast_rough_noise(const tmi_contrast_sums *z)
 {

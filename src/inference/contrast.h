@@ -17,27 +17,32 @@
 
 #include "inference/group_sums.h"
 #include "inference/model_fit.h"
+#include "measure/line_fit.h"
 
 /* One number of a contrast's group. */
 typedef struct tmi_contrast_term {
     size_t statistic, cell;
     const tmi_group_sums *sums; /* NULL: the number is public, and neither its noise nor its sampling error enters */
     tmi_form_moments form;
-    double value;  /* of a sum, a mean, a share or a ratio */
-    double ratio;  /* r; 0 of a sum */
-    double weight; /* the derivative of the contrast by the number; of a quotient at its noisy value */
-    double factor; /* the same by x - r y */
-    double turn;   /* of a model: how far the sum of f (x - r y) moves with the coefficient, by rows of the cell */
+    double value;             /* of a sum, a mean, a share or a ratio */
+    double ratio;             /* r; 0 of a sum */
+    double weight;            /* the derivative of the contrast by the number; of a quotient at its noisy value */
+    double factor;            /* the same by x - r y */
+    double own[TMI_MOMENTS];  /* what it adds to the linearised variable: factor times x - r y, or that of a line (line_fit.h) */
+    double turn[TMI_MOMENTS]; /* of a model: how far the sum of that moves with the coefficient */
 } tmi_contrast_term;
 
 typedef struct tmi_contrast_sums {
     const tmi_inference *inference;
     size_t statistic;
-    tmi_statistic_sums of[2]; /* of the statistics that are compared; empty where they are public */
-    tmi_contrast_term *terms; /* of the group that was asked for last */
+    tmi_statistic_sums of[TMI_MAX_PAIRS]; /* of the statistics that are compared; empty where they are public */
+    tmi_contrast_term *terms;             /* of the group that was asked for last */
     size_t term_count;
-    tmi_model_fit fit; /* of a model, in the group that was asked for last; else empty */
-    size_t fitted;     /* which one, from 1; 0: none */
+    size_t coefficients; /* of a model; else 0 */
+    tmi_model_fit fit;   /* of a model of categories, in the group that was asked for last; else empty */
+    tmi_line_fit line;   /* the same of one with numbers */
+    size_t fitted;       /* which group, from 1; 0: none */
+    size_t taken;        /* the coefficient that was asked for last */
 } tmi_contrast_sums;
 
 tamis_status tmi_contrast_sums_make(tmi_contrast_sums *sums, const tmi_inference *inference, size_t contrast, tamis_error *err);
@@ -46,6 +51,20 @@ void tmi_contrast_sums_clear(tmi_contrast_sums *sums);
 /* Fills `terms` for a group; of a model for one of its coefficients in a group, with r the fitted mean of a cell. Where noise
  * leaves no denominator, a number and its weight are 0. */
 void tmi_contrast_take_group(tmi_contrast_sums *sums, size_t group);
+
+/* Of a model, in the group that was taken: whether it has coefficients, and one of them. */
+static inline bool tmi_contrast_is_fitted(const tmi_contrast_sums *z)
+{
+    return z->line.terms > 0 ? z->line.determined : z->fit.determined;
+}
+
+static inline double tmi_contrast_coefficient(const tmi_contrast_sums *z, size_t term)
+{
+    return z->line.terms > 0 ? z->line.coefficients[term] : z->fit.coefficients[term];
+}
+
+/* Whether a number has no part in the linearised variable. */
+bool tmi_contrast_leaves_out(const tmi_contrast_term *term);
 
 /* The variance that a simple random sample of the same mean weight would have (tmi_simple_variance); and that of the noise, as
  * if the numbers shared no table: what shapes the second stage. Both of the group that was taken. */

@@ -24,18 +24,14 @@ static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_contrast_sums
     if (!sums || !reads) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < z->term_count; k++) {
         const tmi_contrast_term *t = &z->terms[k];
-        double of[TMI_MOMENTS] = {0};
-        if (t->factor == 0 || !has_stratum(s, t, stratum)) continue;
-        of[t->form.x] = t->factor;
-        if (t->form.y < TMI_MOMENTS) of[t->form.y] -= t->factor * t->ratio;
+        if (tmi_contrast_leaves_out(t) || !has_stratum(s, t, stratum)) continue;
         TMI_TRY(tmi_moment_sum_make(&sums[count], &s->workload, tmi_weighting_of(s, t->statistic), t->statistic, t->cell, stratum,
-                                    of, NULL, err));
+                                    t->own, NULL, err));
         reads[count] = (tmi_read){&sums[count].combination, TMI_CONTRAST_NOISE};
         count++;
-        if (t->turn == 0) continue;
-        const double turn[TMI_MOMENTS] = {[TMI_OF_ROWS] = t->turn};
+        if (z->coefficients == 0) continue;
         TMI_TRY(tmi_moment_sum_make(&sums[count], &s->workload, tmi_weighting_of(s, t->statistic), t->statistic, t->cell, stratum,
-                                    turn, NULL, err));
+                                    t->turn, NULL, err));
         reads[count] = (tmi_read){&sums[count].combination, TMI_TURN_NOISE};
         count++;
     }

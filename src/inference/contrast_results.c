@@ -175,7 +175,7 @@ static double measured(tmi_result *result, const tmi_contrast_reading *a)
                          (a->sums.term_count != 2 || a->r->schedule->plan->statistics[result->statistic].contrast->across ||
                           tmi_contrast_is_related(&a->sums));
     const bool public = tmi_variance_source_for(a->r->schedule, result->statistic) == TMI_PUBLIC_EFFECT;
-    if (a->sums.fit.terms > 0 && isnan(e->effect)) return INFINITY;
+    if (a->sums.coefficients > 0 && isnan(e->effect)) return INFINITY;
     if (isnan(e->effect) || (public && !related)) {
         note(result, from_sum);
         return largest_sum(a);

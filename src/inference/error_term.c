@@ -150,16 +150,13 @@ static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool expla
     return TAMIS_OK;
 }
 
-/* Levels of the last of two numbers; 1: there are not two. */
-static size_t last_levels(const tmi_workload *w, const tmi_marginal *marginal)
+/* A linearised variable of this table, without values. */
+static tmi_linearised linearised_of(const tmi_workload *w, const tmi_measurement *m)
 {
-    size_t numbers = 0, last = 1;
-    for (size_t a = 0; a < marginal->axis_count; a++) {
-        if (!w->origins[marginal->axes[a]].number) continue;
-        numbers++;
-        last = w->axes[marginal->axes[a]].levels;
-    }
-    return numbers > 1 ? last : 1;
+    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .terms = 1};
+    for (size_t a = 0; a < m->marginal.axis_count; a++)
+        if (w->origins[m->marginal.axes[a]].number) e.sizes[e.numbers++] = w->axes[m->marginal.axes[a]].levels;
+    return e;
 }
 
 /* The fewest blocks whose noise is small enough, from what is expected of the number. `all`: the
@@ -188,13 +185,11 @@ static tamis_status combine(double *largest, tmi_error_term *term, const tmi_sch
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     const size_t count = m->cells * m->levels;
     double of[TMI_ERROR_TERMS][TMI_MOMENTS] = {0}, *values = tmi_alloc(TMI_ERROR_TERMS * count, sizeof *values);
-    tmi_linearised e = {.cells = m->cells,
-                        .levels = m->levels,
-                        .last = last_levels(&s->workload, &m->marginal),
-                        .together = together};
+    tmi_linearised e = linearised_of(&s->workload, m);
     tamis_status status = TAMIS_OK;
     *term = (tmi_error_term){.coefficients = tmi_alloc(count, sizeof *term->coefficients)};
     if (!values || !term->coefficients) TMI_TRY(tmi_fail_memory(err));
+    e.together = together;
     e.terms = linearise(of, &s->plan->statistics[m->marginal.statistic], z, method->linear);
     for (size_t k = 0; k < e.terms; k++) {
         e.values[k] = values + k * count;
@@ -224,26 +219,6 @@ static void add_parts(int64_t *sums, const int32_t *coefficients, size_t count)
 
 /* ---- contrasts ---- */
 
-/* The value of a combination at a cell and level of a table that has more axes: they make no difference to it. */
-static double value_within(const tmi_combination *c, const tmi_workload *w, const tmi_marginal *marginal, size_t cell,
-                           size_t level)
-{
-    size_t places[TMI_MAX_AXES] = {0}, own = c->axis_count;
-    double sum = 0;
-    for (size_t a = marginal->axis_count; a-- > 0;) { /* axes ascend in both */
-        const size_t axis = marginal->axes[a];
-        size_t *const rest = w->origins[axis].number ? &level : &cell;
-        if (own > 0 && c->axes[own - 1] == axis) places[--own] = *rest % w->axes[axis].levels;
-        *rest /= w->axes[axis].levels;
-    }
-    for (size_t t = 0; t < c->term_count; t++) {
-        double product = c->scale[t];
-        for (size_t a = 0; a < c->axis_count && product != 0; a++) product *= c->vectors[a][t][places[a]];
-        sum += product;
-    }
-    return sum;
-}
-
 /* The linearised variable of the group that was taken: the sum over its numbers of f (x - r y). */
 static tamis_status combine_contrast(double *largest, tmi_error_term *term, const tmi_schedule *s, const tmi_measurement *m,
                                      const tmi_contrast_sums *z, tamis_error *err)
@@ -256,19 +231,16 @@ static tamis_status combine_contrast(double *largest, tmi_error_term *term, cons
     if (!values || !term->coefficients) TMI_TRY(tmi_fail_memory(err));
     for (size_t j = 0; j < z->term_count; j++) {
         const tmi_contrast_term *t = &z->terms[j];
-        double of[TMI_MOMENTS] = {0};
         tmi_moment_sum sum;
-        if (t->factor == 0) continue;
-        of[t->form.x] = t->factor;
-        if (t->form.y < TMI_MOMENTS) of[t->form.y] -= t->factor * t->ratio;
-        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, (tmi_weighting)m->marginal.weighting, t->statistic, t->cell, 0, of, NULL,
-                                    err));
+        if (tmi_contrast_leaves_out(t)) continue;
+        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, (tmi_weighting)m->marginal.weighting, t->statistic, t->cell, 0, t->own,
+                                    NULL, err));
         for (size_t k = 0; k < count; k++)
-            values[k] += value_within(&sum.combination, &s->workload, &m->marginal, k / m->levels, k % m->levels);
+            values[k] += tmi_combination_within(&sum.combination, &s->workload, &m->marginal, k / m->levels, k % m->levels);
         tmi_moment_sum_clear(&sum);
     }
-    const tmi_linearised e = {
-        .cells = m->cells, .levels = m->levels, .last = last_levels(&s->workload, &m->marginal), .values = {values}, .terms = 1};
+    tmi_linearised e = linearised_of(&s->workload, m);
+    e.values[0] = values;
     *largest = method->combine(term->coefficients, &term->grid.range, &e);
 
 done:
@@ -325,6 +297,15 @@ void tmi_error_source_clear(tmi_error_source *e)
     *e = (tmi_error_source){0};
 }
 
+/* Where all weights are alike rows are added up as they are: the weight comes after the noise, of squares the root of the largest
+ * a of any stratum. */
+static double weight_after(const tmi_schedule *s, int power)
+{
+    double most = 0;
+    for (size_t h = 0; power == 2 && h < s->sampling.strata; h++) most = fmax(most, s->sampling.variance_factor[h]);
+    return power == 2 ? sqrt(most) : tmi_number_nearest(s->sampling.weight[0]);
+}
+
 tamis_status tmi_error_term_make(tmi_error_term *term, tmi_error_source *e, size_t group, tamis_error *err)
 {
     const tmi_inference *r = e->inference;
@@ -332,7 +313,7 @@ tamis_status tmi_error_term_make(tmi_error_term *term, tmi_error_source *e, size
     const tmi_measurement *m = e->measurement;
     const tmi_plan_statistic *t = &s->plan->statistics[m->marginal.statistic];
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
-    const double after = s->sampling.weights == TMI_ALIKE ? tmi_number_nearest(s->sampling.weight[0]) : 1;
+    const double after = s->sampling.weights == TMI_ALIKE ? weight_after(s, method->power) : 1;
     double largest, squares, noise;
     tamis_status status;
     if (t->contrast) {

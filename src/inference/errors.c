@@ -50,7 +50,7 @@ static double rows_of_contrast(const tmi_schedule *s, const tmi_contrast_sums *z
 static double degrees_of_contrast(const tmi_schedule *s, const tmi_contrast_sums *z)
 {
     const tmi_plan_contrast *c = s->plan->statistics[z->statistic].contrast;
-    if (z->fit.terms > 0) return fmax(tmi_error_degrees(s) - (double)z->fit.terms + 1, 1);
+    if (z->coefficients > 0) return fmax(tmi_error_degrees(s) - (double)z->coefficients + 1, 1);
     const bool apart = c->across && tmi_is_of_strata(&s->plan->design, c->across);
     const double own = degrees_of(s, z->terms[0].statistic);
     return apart ? fmin(own * (double)z->term_count, fmax(tmi_error_degrees(s), 1)) : own;

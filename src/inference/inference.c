@@ -8,6 +8,7 @@
 #include "measure/controls.h"
 #include "measure/group_noise.h"
 #include "num/number.h"
+#include "schedule/standard_errors.h"
 
 void tmi_inference_clear(tmi_inference *r)
 {
@@ -63,7 +64,7 @@ done:
 tamis_status tmi_inference_read_errors(tmi_inference *r, tamis_error *err)
 {
     const tmi_variance_source source = tmi_variance_source_of(r->schedule);
-    if (source != TMI_MEASURED_ERRORS && source != TMI_PUBLIC_EFFECT) return TAMIS_OK;
+    if (source != TMI_MEASURED_ERRORS && source != TMI_PUBLIC_EFFECT && !tmi_measures_errors(r->schedule)) return TAMIS_OK;
     r->errors = tmi_alloc(1, sizeof *r->errors);
     return r->errors ? tmi_errors_make(r->errors, r, err) : tmi_fail_memory(err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "survey/normal.h"
 
 void tmi_model_fit_clear(tmi_model_fit *f)
 {
@@ -40,46 +41,6 @@ tamis_status tmi_model_fit_make(tmi_model_fit *f, const tmi_plan_model *m, tamis
         for (size_t k = 0; k < terms; k++) f->design[c * terms + k] = tmi_model_term_value(m, k, codes, NULL);
     }
     return TAMIS_OK;
-}
-
-/* ---- matrices ---- */
-
-/* A pivot that is smaller than this part of its diagonal is taken as 0: what is left of it in doubles. */
-#define SINGULAR 1e-10
-
-/* The Cholesky factor of J + ridge times the diagonal, in the lower half; false: it is not positive definite. */
-static bool factorise(double *L, const double *J, size_t n, double ridge)
-{
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            double sum = J[i * n + j] + (i == j ? ridge * fabs(J[i * n + i]) : 0);
-            for (size_t k = 0; k < j; k++) sum -= L[i * n + k] * L[j * n + k];
-            if (i == j && !(sum > SINGULAR * fabs(J[i * n + i]))) return false;
-            L[i * n + j] = i == j ? sqrt(sum) : sum / L[j * n + j];
-        }
-    }
-    return true;
-}
-
-static void solve(double *x, const double *L, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < i; k++) x[i] -= L[i * n + k] * x[k];
-        x[i] /= L[i * n + i];
-    }
-    for (size_t i = n; i-- > 0;) {
-        for (size_t k = i + 1; k < n; k++) x[i] -= L[k * n + i] * x[k];
-        x[i] /= L[i * n + i];
-    }
-}
-
-static void invert(double *inverse, const double *L, size_t n)
-{
-    memset(inverse, 0, n * n * sizeof *inverse);
-    for (size_t j = 0; j < n; j++) { /* columns are rows: it is symmetric */
-        inverse[j * n + j] = 1;
-        solve(inverse + j * n, L, n);
-    }
 }
 
 /* ---- the score ---- */
@@ -158,12 +119,12 @@ static bool step_on(bool *close, double *size, tmi_model_fit *f)
     const bool linear = f->model->family == TMI_LINEAR;
     double ridge = 0, largest = 1, longest = 0, reached;
     set_information(J, f);
-    while (!factorise(L, J, n, ridge)) {
+    while (!tmi_positive_factor(L, J, n, ridge)) {
         ridge = ridge > 0 ? 4 * ridge : 1e-3;
         if (ridge > 1e6 || linear) return false;
     }
     memcpy(step, score, n * sizeof *step);
-    solve(step, L, n);
+    tmi_normal_solve(step, L, n);
     for (size_t k = 0; k < n; k++) {
         largest = fmax(largest, fabs(beta[k]));
         longest = fmax(longest, fabs(step[k]));
@@ -191,8 +152,8 @@ static bool find(tmi_model_fit *f)
         if (!step_on(&close, &size, f)) return false;
     double *L = f->room + 3 * f->terms;
     set_information(f->inverse, f);
-    if (!close || !factorise(L, f->inverse, f->terms, 0)) return false;
-    invert(f->inverse, L, f->terms);
+    if (!close || !tmi_positive_factor(L, f->inverse, f->terms, 0)) return false;
+    tmi_positive_inverse(f->inverse, L, f->terms);
     return true;
 }
 

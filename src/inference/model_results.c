@@ -99,7 +99,7 @@ done:
 static int64_t degrees_of(const tmi_contrast_sums *z)
 {
     const int64_t df = z->terms[0].sums->df;
-    return df < 0 ? -1 : df - (int64_t)z->fit.terms + 1;
+    return df < 0 ? -1 : df - (int64_t)z->coefficients + 1;
 }
 
 /* ---- one coefficient ---- */
@@ -150,11 +150,11 @@ static tamis_status read_term(tmi_result *x, tmi_contrast_reading *a, size_t ter
     tmi_contrast_take_group(&a->sums, x->cell);
     x->least = -INFINITY;
     x->most = INFINITY;
-    if (!a->sums.fit.determined) {
+    if (!tmi_contrast_is_fitted(&a->sums)) {
         x->reason = not_fitted;
         return TAMIS_OK;
     }
-    const double beta = a->sums.fit.coefficients[term];
+    const double beta = tmi_contrast_coefficient(&a->sums, term);
     TMI_TRY(tmi_contrast_noise_make(&parts, &a->sums, err));
     TMI_TRY(tmi_contrast_reach(&alone, &parts, own, 0, TMI_NORMAL, confidence, &noise, err));
     noise_moments(&N1, &N2, &parts);
@@ -192,12 +192,35 @@ done:
 
 /* ---- all coefficients of a category ---- */
 
+/* That of the noise of two coefficients of a model with numbers, as if pairs of numbers and cells were apart. */
+static double noise_in_line(const tmi_contrast_sums *z, size_t j, size_t k)
+{
+    const tmi_line_fit *f = &z->line;
+    double sum = 0;
+    for (size_t c = 0; c < f->cells; c++) {
+        double first[TMI_MAX_PAIRS][TMI_MOMENTS], second[TMI_MAX_PAIRS][TMI_MOMENTS], turn[TMI_MAX_PAIRS][TMI_MOMENTS];
+        tmi_line_fit_variable(first, turn, f, j, c);
+        tmi_line_fit_variable(second, turn, f, k, c);
+        for (size_t pair = 0; pair < f->pairs; pair++) {
+            const tmi_group_sums *sums = z->terms[pair * f->cells + c].sums;
+            double both[TMI_MOMENTS], apart[TMI_MOMENTS];
+            for (size_t m = 0; m < TMI_MOMENTS; m++) {
+                both[m] = first[pair][m] + second[pair][m];
+                apart[m] = first[pair][m] - second[pair][m];
+            }
+            sum += (tmi_sums_noise(sums, both) - tmi_sums_noise(sums, apart)) / 4;
+        }
+    }
+    return sum;
+}
+
 /* How the errors of two coefficients vary together, from the cells' own variances of x - r y, of sampling or noise, as if cells
  * were apart. */
 static double covariance(const tmi_contrast_reading *a, size_t j, size_t k, bool of_noise)
 {
     const tmi_contrast_sums *z = &a->sums;
     const tmi_schedule *s = a->r->schedule;
+    if (z->line.terms > 0) return of_noise ? noise_in_line(z, j, k) : z->line.inverse[j * z->line.terms + k];
     const bool squares = tmi_variance_source_for(s, z->statistic) == TMI_OWN_SQUARES;
     double sum = 0;
     for (size_t c = 0; c < z->term_count; c++) {
@@ -298,17 +321,23 @@ static double explained(const tmi_contrast_sums *z)
     return share >= 0 && share <= 1 ? share : TMI_NULL;
 }
 
+static double explained_by_line(const tmi_line_fit *f)
+{
+    const double share = f->total > 0 ? 1 - f->residual / f->total : TMI_NULL;
+    return share >= 0 && share <= 1 ? share : TMI_NULL;
+}
+
 tamis_status tmi_read_model(tmi_result *terms, tmi_contrast_reading *a, tamis_error *err)
 {
     const tmi_plan_model *m = a->r->schedule->plan->statistics[terms->statistic].model;
-    for (size_t j = 0; j < m->term_count; j++) {
-        const tamis_status status = read_term(&terms[j], a, j, err);
-        if (status != TAMIS_OK) return status;
-    }
-    if (!a->sums.fit.determined) return TAMIS_OK;
+    tamis_status status = TAMIS_OK;
+    for (size_t j = 0; j < m->term_count; j++) TMI_TRY(read_term(&terms[j], a, j, err));
+    if (!tmi_contrast_is_fitted(&a->sums)) return TAMIS_OK;
     test_categories(terms, a, m);
     bool all = m->family == TMI_LINEAR;
     for (size_t j = 0; j < m->term_count; j++) all = all && !isnan(terms[j].estimate);
-    if (all) terms->r2 = explained(&a->sums);
-    return TAMIS_OK;
+    if (all) terms->r2 = a->sums.line.terms > 0 ? explained_by_line(&a->sums.line) : explained(&a->sums);
+
+done:
+    return status;
 }

@@ -218,6 +218,9 @@ tmi_variance_source tmi_variance_source_for(const tmi_schedule *s, size_t i)
     const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
     for (size_t k = 0; c && k < c->compared_count; k++) /* that of the numbers that are compared */
         if (!s->workload.maps[c->compared[k].statistic].known) return tmi_variance_source_for(s, c->compared[k].statistic);
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    /* fourth moments, which squares of residuals of a line need, are in no table of estimates */
+    if (s->plan->statistics[i].kind == TMI_PRODUCTS) return source == TMI_OWN_SQUARES ? TMI_MEASURED_ERRORS : source;
     if (s->workload.maps[i].contributed || lies_in_strata(s, i)) return TMI_OWN_SQUARES;
-    return tmi_variance_source_of(s);
+    return source;
 }

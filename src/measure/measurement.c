@@ -160,7 +160,8 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
         for (int d = 0; d < w->axes[axis].degree; d++) unit /= (double)(grid.high - grid.low);
     }
     if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return unit;
-    const double step = is_of_errors(m) && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
+    if (is_of_errors(m) && s->weights == TMI_ALIKE) return unit;
+    const double step = tmi_number_nearest(s->step);
     if (!tmi_weighs_squares(m->marginal.weighting)) return unit * step;
     return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->variance_step));
 }

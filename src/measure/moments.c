@@ -176,6 +176,10 @@ static tamis_status set_terms(const making *m, const double c[TMI_MOMENTS], size
         }
         if (y->column && y->column != x->column && y->axis != SIZE_MAX)
             multiply_by_power(vector_of(m, y->axis, k), m->w, y, (int)k, stratum);
+        for (size_t j = 0; j < TMI_MAX_NUMBERS - 2; j++) {
+            const tmi_variable *z = &m->r->also[j];
+            if (z->column && z->axis != SIZE_MAX) multiply_by_power(vector_of(m, z->axis, k), m->w, z, 0, stratum);
+        }
     }
 
 done:

@@ -16,6 +16,10 @@ void tmi_workload_clear(tmi_workload *w)
         tmi_free(w->maps[i].x.one);
         tmi_free(w->maps[i].y.present);
         tmi_free(w->maps[i].y.one);
+        for (size_t k = 0; k < TMI_MAX_NUMBERS - 2; k++) {
+            tmi_free(w->maps[i].also[k].present);
+            tmi_free(w->maps[i].also[k].one);
+        }
     }
     tmi_free(w->classes);
     tmi_free(w->axes);
@@ -76,8 +80,8 @@ static bool ask_all(const tmi_workload *w, size_t i, const tmi_plan_column *wher
         const tmi_question q = tmi_question_by(t->by[k]);
         fine = ask(context, i, &q, false);
     }
-    const tmi_plan_column *const variables[] = {t->column, t->second};
-    for (size_t k = 0; fine && k < 2; k++)
+    const tmi_plan_column *const variables[] = {t->column, t->second, t->also[0], t->also[1]};
+    for (size_t k = 0; fine && k < sizeof variables / sizeof *variables; k++)
         if (variables[k] && variables[k]->conditions)
             fine = ask_indicator(w, variables[k], false, variables[k]->condition_count > 1, i, ask, context);
     if (fine && where) fine = ask_indicator(w, where, true, where_is_whole, i, ask, context);
@@ -349,8 +353,11 @@ static tamis_status take_number(size_t *axis, tmi_workload *w, const tmi_plan_co
         return status == TAMIS_OK ? add_axis(w, (tmi_axis){.levels = 3, .degree = 2}, &origin, err) : status;
     }
     bool squares = !w->plan->design.kind->takes_all;
-    for (size_t i = 0; i < w->plan->statistic_count; i++)
-        squares = squares || (w->plan->statistics[i].kind == TMI_VARIANCE && w->plan->statistics[i].column == x);
+    for (size_t i = 0; i < w->plan->statistic_count; i++) {
+        const tmi_plan_statistic *t = &w->plan->statistics[i];
+        squares = squares || (t->kind == TMI_VARIANCE && t->column == x) ||
+                  (t->kind == TMI_PRODUCTS && (t->column == x || t->second == x));
+    }
     const bool complete = is_complete(w, x), zero = !complete && contains_zero(x) && is_only_added_up(w, x);
     const size_t levels = squares ? 3 : 2;
     const bool missing = !complete && !zero;
@@ -427,14 +434,14 @@ static tamis_status set_reading(tmi_workload *w, size_t i, tamis_error *err)
     if (w->control_count > 0) TMI_TRY(take_axis(w, i, w->control_axis, err));
     TMI_TRY(set_variable(&r->x, w, i, t->column, err));
     TMI_TRY(set_variable(&r->y, w, i, t->second, err));
+    for (size_t k = 0; k < t->also_count; k++)
+        if (t->also[k]->conditions || !is_complete(w, t->also[k])) TMI_TRY(set_variable(&r->also[k], w, i, t->also[k], err));
 
 done:
     return status;
 }
 
 /* ---- contrasts ---- */
-
-#define MOST_NUMBERS 2 /* whose levels a linearised variable is a function of (variance/method.h) */
 
 /* The axes of the statistics that a contrast is made of, for its sampling error. */
 static void set_contrast(tmi_workload *w, size_t i)
@@ -463,7 +470,7 @@ static void set_contrast(tmi_workload *w, size_t i)
     }
     r->where = w->maps[last].where;
     for (size_t a = 0; a < r->axis_count; a++) numbers += w->origins[r->axes[a]].number != NULL;
-    r->joint = r->joint && numbers <= MOST_NUMBERS;
+    r->joint = r->joint && numbers <= (t->model ? TMI_MAX_NUMBERS : 2);
 }
 
 tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,

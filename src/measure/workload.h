@@ -75,6 +75,7 @@ typedef struct tmi_statistic_map {
     bool whole;                   /* its conditions are taken together, as classes of their own */
     const tmi_only_group *only;   /* NULL: all groups */
     tmi_variable x, y;
+    tmi_variable also[TMI_MAX_NUMBERS - 2]; /* numbers that a row must have too; their columns are NULL where there is none */
     /* of a contrast, which has no table of estimates: whether a table of the second stage can have its `axes`, those of all
      * of its statistics together */
     bool joint;

@@ -229,6 +229,12 @@ void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
         break;
     }
     case TMI_REGRESSION: put_regression(out, s); break;
+    case TMI_PRODUCTS: {
+        const tmi_plan_column *all[TMI_MAX_NUMBERS] = {s->column, s->second};
+        memcpy(all + 2, s->also, s->also_count * sizeof *all);
+        tmi_put_by(out, kind, all, 2 + s->also_count);
+        break;
+    }
     default: tmi_put_about(out, kind, s->column); break;
     }
     tmi_put_by(out, "by", s->by, by);

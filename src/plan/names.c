@@ -21,6 +21,7 @@ const char *tmi_statistic_kind_name(tmi_statistic_kind kind)
         [TMI_CONTRAST_CHANGE] = "change",
         [TMI_CORRELATION] = "correlation",
         [TMI_REGRESSION] = "regression",
+        [TMI_PRODUCTS] = "product",
         [TMI_POVERTY] = "poverty",
         [TMI_GINI] = "gini",
         [TMI_S80S20] = "s80s20",

@@ -101,12 +101,15 @@ static bool is_loss(const tmi_plan_loss *loss) { return loss->rho ? !loss->epsil
 static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic *s)
 {
     const tmi_statistic_kind kind = s->contrast ? s->contrast->compared[0].kind : s->kind;
-    if (s->by_count > TMI_MAX_BY || (kind == TMI_RATIO || kind == TMI_CORRELATION) != (s->second != NULL)) return false;
+    if (s->by_count > TMI_MAX_BY || (s->kind == TMI_REGRESSION ? s->second != NULL
+                                                               : (kind == TMI_RATIO || kind == TMI_CORRELATION ||
+                                                                  kind == TMI_PRODUCTS) != (s->second != NULL)))
+        return false;
     if ((s->kind == TMI_REGRESSION) != (s->model != NULL)) return false;
     for (size_t k = 0; s->model && k < s->model->on_count; k++)
         if (!is_column(plan, s->model->on[k])) return false;
     if ((tmi_is_contrast(s->kind) && !s->contrast) || (s->contrast && !tmi_is_contrast(s->kind) && !s->model)) return false;
-    if (s->contrast && s->contrast->term_count < (s->kind == TMI_CONTRAST_CHANGE ? 1 : 2)) return false;
+    if (s->contrast && s->contrast->term_count < (s->kind == TMI_CONTRAST_CHANGE || s->model ? 1 : 2)) return false;
     if (s->contrast && (s->kind == TMI_CONTRAST_CHANGE) != (s->contrast->since != NULL)) return false;
     for (size_t k = 0; k < s->by_count; k++)
         if (!is_column(plan, s->by[k])) return false;

@@ -232,7 +232,8 @@ typedef enum tmi_statistic_kind {
     TMI_CONTRAST_CHANGE, /* of a number since an earlier release */
     TMI_CORRELATION,     /* of column and second */
     TMI_REGRESSION,      /* of column on what its model says: several numbers a group, one for each term */
-    TMI_QUANTILE,        /* from here on: what is read from a distribution function */
+    TMI_PRODUCTS, /* of column and second, with their sums and squares: what models of numbers are made of; never asked for */
+    TMI_QUANTILE, /* from here on: what is read from a distribution function */
     TMI_MEDIAN,
     TMI_IQR,         /* the interquartile range; those after it are shares and quotients */
     TMI_SHARE_BELOW, /* of a line */
@@ -248,10 +249,17 @@ static inline bool tmi_is_contrast(tmi_statistic_kind kind)
     return kind >= TMI_CONTRAST_DIFFERENCE && kind <= TMI_CONTRAST_CHANGE;
 }
 
+/* Numbers that a model with uncut predictors has, the one that it explains included; and pairs of them. Its tables have a level
+ * for each combination of three levels of each. */
+#define TMI_MAX_NUMBERS 4
+#define TMI_MAX_PAIRS (TMI_MAX_NUMBERS * (TMI_MAX_NUMBERS - 1) / 2)
+
 /* What a contrast compares: groups of a statistic, which is one that was asked for, or one after those. */
 typedef struct tmi_plan_compared {
-    tmi_statistic_kind kind; /* count, total, mean, share, ratio */
+    tmi_statistic_kind kind; /* count, total, mean, share, ratio; of a model of numbers, product */
     const tmi_plan_column *column, *second;
+    const tmi_plan_column *also[TMI_MAX_NUMBERS - 2]; /* of a product: numbers that a row must have too */
+    size_t also_count;
     size_t statistic;
     size_t across;         /* the place of `across` among its `by` columns; SIZE_MAX: it is not by that column */
     size_t by[TMI_MAX_BY]; /* the places of the `by` columns of the contrast */
@@ -267,11 +275,13 @@ typedef struct tmi_plan_term {
 /* A difference or contrast is the sum of weight times number; a quotient is the first number divided by the second; a change is
  * one number less that of an earlier release (measure/earlier.h). A coefficient of a model whose predictors are all categories
  * is, to first order, a contrast of the means of all their combinations, with weights that follow from the noisy numbers: `terms`
- * are these combinations, the last category running fastest, and have none; `across` is its first category. */
+ * are these combinations, the last category running fastest, and have none; `across` is its first category. One of a model with
+ * numbers is a sum over the products of all pairs of these: `terms` are all combinations of its categories pair by
+ * pair. */
 typedef struct tmi_plan_contrast {
     /* the category whose values are compared; NULL: two statistics of the same rows are, or one with an earlier release */
     const tmi_plan_column *across;
-    tmi_plan_compared compared[2];
+    tmi_plan_compared compared[TMI_MAX_PAIRS];
     size_t compared_count;
     tmi_plan_term *terms; /* two or more, one of a change; all weights differ from 0 */
     size_t term_count;
@@ -309,10 +319,12 @@ typedef struct tmi_plan_model {
 typedef struct tmi_plan_statistic {
     tmi_statistic_kind kind;
     const tmi_plan_column *column; /* NULL for a count, table, histogram; of a contrast that of its first number */
-    const tmi_plan_column *second; /* of a ratio or correlation */
-    tmi_plan_contrast *contrast;   /* NULL: it is none; of a model, the means that it is made of */
-    tmi_plan_model *model;         /* of a regression, else NULL */
-    const tmi_plan_column *where;  /* an indicator; NULL: all units */
+    const tmi_plan_column *second; /* of a ratio, correlation or product */
+    const tmi_plan_column *also[TMI_MAX_NUMBERS - 2]; /* of a product: numbers that a row must have too */
+    size_t also_count;
+    tmi_plan_contrast *contrast;  /* NULL: it is none; of a model, the means that it is made of */
+    tmi_plan_model *model;        /* of a regression, else NULL */
+    const tmi_plan_column *where; /* an indicator; NULL: all units */
     const tmi_plan_column *by[TMI_MAX_BY];
     size_t by_count;
     tamis_number *share; /* of the budget, relative to the others */

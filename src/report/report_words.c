@@ -130,6 +130,7 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_CONTRAST_CHANGE: break; /* put_contrast */
     case TMI_CORRELATION: tmi_text_put(text, "Correlation of "); break;
     case TMI_REGRESSION: put_model(text, s->model); break;
+    case TMI_PRODUCTS: tmi_text_put(text, "Products of "); break;
     }
     put_column(text, s->column);
     put_line(text, s);
@@ -140,7 +141,7 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
                                                      : " and ",
                         tmi_column_label(s->model->on[k]));
     if (!s->second) return;
-    tmi_text_put(text, s->kind == TMI_CORRELATION ? " and " : " to ");
+    tmi_text_put(text, s->kind == TMI_CORRELATION || s->kind == TMI_PRODUCTS ? " and " : " to ");
     put_column(text, s->second);
 }
 

@@ -199,14 +199,6 @@ done:
 #define NEARLY 1.01
 static const double seconds[] = {0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4};
 
-/* Whether the standard error of some number is measured. Needs a workload. */
-static bool has_second_stage(const tmi_schedule *s)
-{
-    for (size_t i = 0; i < s->plan->statistic_count; i++)
-        if (tmi_has_own_errors(s, i)) return true;
-    return false;
-}
-
 /* A statistic whose standard errors are measured: what is expected of it, and how urgent they are. */
 typedef struct wanted {
     size_t statistic;
@@ -436,7 +428,7 @@ static tamis_status try_workload(solution *best, tmi_schedule *s, bool separate_
     tamis_status status;
     TMI_TRY(make_workload(s, separate_strata, shared_classes, known, err));
     TMI_TRY(tmi_quantile_tasks_share(&quantiles, s->plan, err));
-    const double rest = (1 - tmi_number_nearest(quantiles)) * (has_second_stage(s) ? 1 - SECOND : 1);
+    const double rest = (1 - tmi_number_nearest(quantiles)) * (tmi_measures_errors(s) ? 1 - SECOND : 1);
     const bool prefix = tmi_has_method(s->plan, TAMIS_QUANTILE_PREFIX);
     TMI_TRY(tmi_targets_make(&targets, s, err));
     if (loss->rho) {

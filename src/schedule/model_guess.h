@@ -4,6 +4,7 @@
 #ifndef TMI_SCHEDULE_MODEL_GUESS_H
 #define TMI_SCHEDULE_MODEL_GUESS_H
 
+#include "measure/line_fit.h"
 #include "schedule/schedule.h"
 
 typedef struct tmi_model_guess {
@@ -17,5 +18,17 @@ typedef struct tmi_model_guess {
 /* Needs a model whose predictors are all categories. Errors: SYSTEM. */
 tamis_status tmi_model_guess_make(tmi_model_guess *guess, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
 void tmi_model_guess_clear(tmi_model_guess *guess);
+
+/* The same of a model with numbers: its fit, if predictors have nothing to do with each other nor with what is explained. */
+typedef struct tmi_line_guess {
+    tmi_line_fit fit;
+    double rows;      /* of the population, in a group */
+    double simple;    /* times an element of the diagonal of the fit's inverse: the variance in a simple random sample */
+    double effect;    /* the design effect that is expected */
+    double inflation; /* of variances, because predictors are not independent */
+} tmi_line_guess;
+
+tamis_status tmi_line_guess_make(tmi_line_guess *guess, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
+void tmi_line_guess_clear(tmi_line_guess *guess);
 
 #endif

@@ -2,6 +2,38 @@
 
 #include "measure/contributions.h"
 
+/* Numbers of a model that are not cut: each of their combinations of levels is a number of a table; and squares of residuals, of
+ * rows that are drawn one by one, need a table in which each predictor is twice. */
+#define MOST_UNCUT 2
+#define MOST_UNCUT_IN_CLUSTERS (TMI_MAX_NUMBERS - 1)
+
+static tamis_status check_numbers(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    const size_t numbers = t->model ? tmi_model_numbers(t->model) : 0,
+                 most = s->sampling.clustered ? MOST_UNCUT_IN_CLUSTERS : MOST_UNCUT;
+    const tmi_plan_column *first = NULL, *last = NULL;
+    for (size_t k = 0; t->model && k < t->model->on_count; k++) {
+        if (!t->model->on[k]->is_number) continue;
+        if (!first) first = t->model->on[k];
+        last = t->model->on[k];
+    }
+    if (numbers == 0) return TAMIS_OK;
+    if (numbers > most)
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "%s:%d:%d: a model has at most %zu uncut numbers in a release of this design; nearest statistic that works: "
+            "cut the others, e.g. {%s: [A, B]} in the place of %s",
+            s->plan->name, t->line, t->place, most, last->name, last->name);
+    if (d->deff && !s->sampling.clustered && !d->kind->takes_all)
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "%s:%d:%d: a public `deff` says nothing about slopes; nearest statistic that works: cut numbers, {%s: [A, B]} "
+            "in the place of %s, or leave out `deff`, so that sampling errors are measured",
+            s->plan->name, t->line, t->place, first->name, first->name);
+    return TAMIS_OK;
+}
+
 tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
@@ -25,7 +57,8 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
                         "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
                         "`calibrate` to public totals, or ask for a mean",
                         plan->name, t->line, t->place);
-    return tmi_refuse_contributions(s, t, err);
+    const tamis_status status = check_numbers(s, t, err);
+    return status == TAMIS_OK ? tmi_refuse_contributions(s, t, err) : status;
 }
 
 /* The bound of the bias is that of one row of each unit, and of weights that are not cut. */
@@ -54,7 +87,6 @@ static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
                     privacy->design_column, reason.message);
 }
 
-/* A model is measured where all of its predictors are categories: what numbers need is a table of all their products. */
 static tamis_status check_models(const tamis_plan *plan, tamis_error *err)
 {
     for (size_t i = 0; i < plan->asked_count; i++) {
@@ -63,15 +95,8 @@ static tamis_status check_models(const tamis_plan *plan, tamis_error *err)
             return tmi_fail(
                 err, TAMIS_REFUSED,
                 "%s:%d:%d: correlations are not available in releases, only in `tamis estimate`; nearest statistic that "
-                "works: a regression of %s on cuts of %s",
+                "works: a regression of %s on %s",
                 plan->name, t->line, t->place, t->column->name, t->second->name);
-        for (size_t k = 0; t->model && k < t->model->on_count; k++)
-            if (t->model->on[k]->is_number)
-                return tmi_fail(
-                    err, TAMIS_REFUSED,
-                    "%s:%d:%d: %s is a number, and regressions on uncut numbers are not available in releases, only in "
-                    "`tamis estimate`; nearest statistic that works: cut it, {%s: [A, B]} in the place of %s",
-                    plan->name, t->line, t->place, t->model->on[k]->name, t->model->on[k]->name, t->model->on[k]->name);
     }
     return TAMIS_OK;
 }

@@ -61,7 +61,7 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighting weighting)
     case TMI_CONTRIBUTED: return tmi_has_contributed(s);
     case TMI_SPREAD:
     case TMI_CLAMPED: return source == TMI_MEASURED_ERRORS && of_rows;
-    default: return source == TMI_MEASURED_ERRORS && weighting == tmi_errors_family(s);
+    default: return tmi_measures_errors(s) && weighting == tmi_errors_family(s);
     }
 }
 
@@ -71,7 +71,8 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
     bool right = marginal->weighting < TMI_WEIGHTINGS && marginal->domain < w->domain_count &&
                  marginal->axis_count <= TMI_MAX_AXES;
     for (size_t i = 0; right && i < marginal->axis_count; i++)
-        right = marginal->axes[i] < w->axis_count && (i == 0 || marginal->axes[i - 1] < marginal->axes[i]);
+        right = marginal->axes[i] < w->axis_count &&
+                (i == 0 || marginal->axes[i - 1] < marginal->axes[i] || tmi_method_of(marginal->weighting));
     if (right && marginal->form != TMI_FULL)
         right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && !tmi_method_of(marginal->weighting);
     if (right && tmi_method_of(marginal->weighting)) {

@@ -298,11 +298,39 @@ bool tmi_has_lonely_unit(const tmi_sampling *s)
 
 tmi_weighting tmi_errors_family(const tmi_schedule *s) { return s->sampling.clustered ? TMI_STANDARD_ERRORS : TMI_UNIT_SQUARES; }
 
+/* Whether a linearised variable is quadratic in the number of an axis. */
+static bool is_quadratic(const tmi_schedule *s, size_t i, size_t axis)
+{
+    const tmi_plan_model *m = s->plan->statistics[i].model;
+    bool quadratic = false;
+    for (size_t k = 0; m && k < m->on_count; k++)
+        quadratic = quadratic || (m->on[k]->is_number && s->workload.origins[axis].number == m->on[k]);
+    return quadratic;
+}
+
+/* The axes of a table of the second stage; more than TMI_MAX_AXES: there is none. */
+static size_t set_axes(size_t axes[TMI_MAX_AXES], size_t *numbers, const tmi_schedule *s, size_t i)
+{
+    const tmi_statistic_map *r = &s->workload.maps[i];
+    const bool squares = tmi_method_of(tmi_errors_family(s))->power == 2;
+    size_t count = 0;
+    *numbers = 0;
+    for (size_t a = 0; a < r->axis_count; a++) {
+        const size_t times = squares && is_quadratic(s, i, r->axes[a]) ? 2 : 1;
+        for (size_t k = 0; k < times; k++, count++)
+            if (count < TMI_MAX_AXES) axes[count] = r->axes[a];
+        *numbers += s->workload.origins[r->axes[a]].number ? times : 0;
+    }
+    return count;
+}
+
 /* Whether the second stage can have a table of a contrast: all numbers with their axes, and without ranges by stratum. */
 static bool is_joint(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
-    bool joint = s->workload.maps[i].joint && !tmi_is_known(s, i) && !c->since; /* a change has the errors of its number */
+    size_t axes[TMI_MAX_AXES], numbers;
+    bool joint = set_axes(axes, &numbers, s, i) <= TMI_MAX_AXES && numbers <= TMI_ERROR_NUMBERS && s->workload.maps[i].joint &&
+                 !tmi_is_known(s, i) && !c->since; /* a change has the errors of its number */
     for (size_t k = 0; joint && k < c->compared_count; k++)
         joint = !tmi_has_ranges_by_stratum(&s->plan->statistics[c->compared[k].statistic]);
     return joint;
@@ -334,6 +362,13 @@ bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
     return leaves_room(s, &moves) && tmi_errors_from(s, i) == i;
 }
 
+bool tmi_measures_errors(const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        if (tmi_has_own_errors(s, i)) return true;
+    return false;
+}
+
 size_t tmi_errors_from(const tmi_schedule *s, size_t i)
 {
     const size_t cut = measured_cut(s->plan, i);
@@ -355,9 +390,9 @@ const tmi_measurement *tmi_errors_measured(const tmi_schedule *s, size_t i)
 
 tmi_marginal tmi_errors_marginal(const tmi_schedule *s, size_t i)
 {
-    const tmi_statistic_map *r = &s->workload.maps[i];
-    tmi_marginal marginal = {.weighting = tmi_errors_family(s), .domain = r->domain, .axis_count = r->axis_count, .statistic = i};
-    memcpy(marginal.axes, r->axes, sizeof marginal.axes);
+    tmi_marginal marginal = {.weighting = tmi_errors_family(s), .domain = s->workload.maps[i].domain, .statistic = i};
+    size_t numbers;
+    marginal.axis_count = set_axes(marginal.axes, &numbers, s, i);
     return marginal;
 }
 
@@ -439,6 +474,33 @@ double tmi_combination_at(const tmi_combination *c, const tmi_workload *w, size_
     return sum;
 }
 
+double tmi_combination_within(const tmi_combination *c, const tmi_workload *w, const tmi_marginal *marginal, size_t cell,
+                              size_t level)
+{
+    size_t places[TMI_MAX_AXES] = {0}, own = c->axis_count;
+    double sum = 0;
+    for (size_t a = marginal->axis_count; a-- > 0;) { /* axes ascend in both */
+        const size_t axis = marginal->axes[a], levels = w->axes[axis].levels;
+        size_t *const rest = w->origins[axis].number ? &level : &cell;
+        size_t place = *rest % levels;
+        *rest /= levels;
+        if (a > 0 && marginal->axes[a - 1] == axis) {
+            const size_t other = *rest % levels;
+            if ((place == 3) != (other == 3)) return 0;
+            place = (place + other) / 2;
+            *rest /= levels;
+            a--;
+        }
+        if (own > 0 && c->axes[own - 1] == axis) places[--own] = place;
+    }
+    for (size_t t = 0; t < c->term_count; t++) {
+        double product = c->scale[t];
+        for (size_t a = 0; a < c->axis_count && product != 0; a++) product *= c->vectors[a][t][places[a]];
+        sum += product;
+    }
+    return sum;
+}
+
 /* The largest weight that a row has, to the power of the method, and what comes after the noise. */
 static double largest_weight(const tmi_sampling *p, int power)
 {
@@ -484,6 +546,16 @@ tamis_status tmi_expected_sum(double *sum, const tmi_schedule *s, size_t i, cons
 {
     const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
     *sum = 0;
+    if (tmi_is_line(&s->plan->statistics[i])) {
+        tmi_line_guess g;
+        const tamis_status status = tmi_line_guess_make(&g, s, i, err);
+        if (status != TAMIS_OK) return status;
+        /* of a correlation; coefficients are taken in such units that they all have the same variance */
+        const double variance = variances[c->compared[c->compared_count - 1].statistic];
+        if (g.fit.determined) *sum = variance * g.inflation * g.rows * g.fit.residual;
+        tmi_line_guess_clear(&g);
+        return TAMIS_OK;
+    }
     if (s->plan->statistics[i].model) { /* the mean over its coefficients */
         tmi_model_guess g;
         const tamis_status status = tmi_model_guess_make(&g, s, i, err);
@@ -521,10 +593,23 @@ static tamis_status largest_of_model(double *largest, const tmi_schedule *s, siz
     return status;
 }
 
+static tamis_status largest_of_line(double *largest, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    tmi_line_guess g;
+    const tamis_status status = tmi_line_guess_make(&g, s, i, err);
+    *largest = 0;
+    if (status != TAMIS_OK) return status;
+    for (size_t k = 0; g.fit.determined && k < g.fit.terms; k++)
+        *largest += tmi_line_fit_largest(&g.fit, k) / sqrt(g.fit.inverse[k * g.fit.terms + k]) / (double)g.fit.terms;
+    tmi_line_guess_clear(&g);
+    return TAMIS_OK;
+}
+
 /* Of a contrast: a row is in one of the groups that are compared, or in both statistics. */
 static tamis_status largest_of_contrast(double *largest, const tmi_schedule *s, size_t i, tamis_error *err)
 {
     const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    if (tmi_is_line(&s->plan->statistics[i])) return largest_of_line(largest, s, i, err);
     if (s->plan->statistics[i].model) return largest_of_model(largest, s, i, err);
     *largest = 0;
     for (size_t k = 0; k < c->term_count; k++) {

@@ -58,6 +58,9 @@ tmi_weighting tmi_errors_family(const tmi_schedule *schedule);
 /* Whether the standard errors of a statistic's numbers are measured for it: from the plan alone. */
 bool tmi_has_own_errors(const tmi_schedule *schedule, size_t statistic);
 
+/* Whether those of any statistic are. Needs a workload. */
+bool tmi_measures_errors(const tmi_schedule *schedule);
+
 /* The statistic whose standard errors say something about this one's: itself, one that asks for the same, or the nearest cut of
  * the same distribution function; SIZE_MAX: there is none. */
 size_t tmi_errors_from(const tmi_schedule *schedule, size_t statistic);
@@ -65,6 +68,8 @@ size_t tmi_errors_from(const tmi_schedule *schedule, size_t statistic);
 /* The measurement of a statistic's standard errors; NULL: there is none. */
 const tmi_measurement *tmi_errors_measured(const tmi_schedule *schedule, size_t statistic);
 
+/* Its table. The squares of residuals of a model of numbers are of the fourth degree in each predictor, whose axis is then there
+ * twice (variance/method.h). */
 tmi_marginal tmi_errors_marginal(const tmi_schedule *schedule, size_t statistic);
 
 /* Whether what calibration explains is subtracted from the linearised variables of a calibrated statistic, whose numbers a row
@@ -115,5 +120,10 @@ tmi_measured_error tmi_expected_error(const tmi_schedule *schedule, size_t stati
 
 /* The value of a combination at cell and level of its table: classes make cells, numbers levels, the last axis runs fastest. */
 double tmi_combination_at(const tmi_combination *combination, const tmi_workload *workload, size_t cell, size_t level);
+
+/* The same in a table that has more axes: they make no difference to it. Where a number is there twice, the combination is linear
+ * in each: at two ends, 0 or 2, it is what its level between them says, and a row has either both or none. */
+double tmi_combination_within(const tmi_combination *combination, const tmi_workload *workload, const tmi_marginal *marginal,
+                              size_t cell, size_t level);
 
 #endif

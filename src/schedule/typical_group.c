@@ -301,6 +301,29 @@ static void expect_ratio(tmi_typical_group *o, const subject *about, const guess
     o->simple = simple_variance(about, g, p * square * fmax(width * width / 4 - square, 0)) / (B * B);
 }
 
+/* Products of two numbers, as a coefficient needs them: the sum of (x - mean)(y - mean), and squares of x for how much of it x
+ * explains; in standard deviations of both, as a correlation is. */
+static void expect_product(tmi_typical_group *o, const subject *about, const guess *g)
+{
+    const tmi_guessed_value x = about->x, y = about->y;
+    const double p = g->part * fmin(x.present, y.present), rows = not_zero(g->units * p, g->units);
+    const double a = not_zero(x.sd, x.high - x.low), b = not_zero(y.sd, y.high - y.low), B = rows * a * b,
+                 own = CORRELATION / (rows * a * a);
+    o->sampling_sd = residual_sd(g, p) / rows;
+    o->simple = simple_variance(about, g, p) / (rows * rows);
+    o->expected = TMI_NULL;
+    o->range = 2;
+    o->size = 1;
+    o->divisor = rows;
+    o->estimate[TMI_OF_XY] = 1 / B;
+    o->estimate[TMI_OF_X] = -y.mean / B;
+    o->estimate[TMI_OF_Y] = -x.mean / B;
+    o->estimate[TMI_OF_ROWS] = x.mean * y.mean / B;
+    o->uncertain[TMI_OF_XX] = own;
+    o->uncertain[TMI_OF_X] = -2 * x.mean * own;
+    o->uncertain[TMI_OF_ROWS] = x.mean * x.mean * own;
+}
+
 static void make(tmi_typical_group *o, const subject *about, const guess *g)
 {
     const tmi_schedule *s = about->schedule;
@@ -308,6 +331,7 @@ static void make(tmi_typical_group *o, const subject *about, const guess *g)
     *o = (tmi_typical_group){.denominator = TMI_MOMENTS};
     if (tmi_by_size(t)) expect_part(o, about, g);
     else if (tmi_is_sum(t)) expect_total(o, about, g);
+    else if (t->kind == TMI_PRODUCTS) expect_product(o, about, g);
     else expect_ratio(o, about, g);
     for (size_t m = 0; m < TMI_MOMENTS; m++) { /* a sum is that of the respondents */
         o->estimate[m] /= g->response;

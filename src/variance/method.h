@@ -23,17 +23,19 @@
 #define TMI_LARGEST_ERROR (INT64_C(1) << 60) /* none is larger, in steps */
 
 /* A linearised variable e of one number, by cells and levels of the table: `terms` functions whose squares add up to e^2 or a
- * bound of it, each linear in the numbers of a row within a cell. Most have one term. Levels are those of one or two numbers,
- * the second running fastest: 0, 1 and 2 for (1-t)^2, 2t(1-t) and t^2 of a number t between 0 and 1, and perhaps one more for
- * rows without a value. */
+ * bound of it, each linear in the numbers of a row within a cell. Most have one term. Levels are those of all numbers, the last
+ * one running fastest: 0, 1 and 2 for (1-t)^2, 2t(1-t) and t^2 of a number t between 0 and 1, and perhaps one more for rows
+ * without a value. Where e is quadratic in a number, that is there twice, one after the other, and e is linear in each of them:
+ * c0 (1-t)(1-t') + c1 (t(1-t') + t'(1-t)) + c2 tt' with c0, c1, c2 its coefficients at the three levels. */
 #define TMI_ERROR_TERMS 2
+#define TMI_ERROR_NUMBERS 8
 
 typedef struct tmi_linearised {
     const double *values[TMI_ERROR_TERMS]; /* of cell 0 level 0, level 1, ... */
     size_t terms;
-    size_t cells, levels; /* levels of all numbers together */
-    size_t last;          /* levels of the second number; 1: there is none */
-    int64_t together;     /* what a row adds to all numbers of the statistic, each relative to its largest coefficient, is at most
+    size_t cells, levels;                     /* levels of all numbers together */
+    size_t sizes[TMI_ERROR_NUMBERS], numbers; /* levels of each number */
+    int64_t together; /* what a row adds to all numbers of the statistic, each relative to its largest coefficient, is at most
                              this in steps of 2^-TMI_TOGETHER_BITS; 0: it is in as many of them as `overlap` says */
 } tmi_linearised;
 

@@ -4,7 +4,8 @@
  * The engine adds up rows of weight a in the levels of their numbers, which are products of two: for one number t, a (1-t)^2,
  * 2 a t(1-t) and a t^2. A function that is linear in t, with the values d0 at 0 and d1 at 1, has the square d0^2 (1-t)^2 +
  * d0 d1 2t(1-t) + d1^2 t^2. So the sum of a e^2 is a combination of the levels, with products of whole numbers d as
- * coefficients, for each number of a row and any two of them.
+ * coefficients, for each number of a row and any of them together. A function that is quadratic in t is linear in each of two
+ * numbers t, t' that are the same; its square has the levels of both.
  *
  * Sensitivity. What a row adds to the combination is a times a square, or a sum of squares, that is largest at the ends of the
  * ranges, where it is known from the d alone: between 0 and a times the range. A record that is replaced leaves one number and
@@ -18,15 +19,14 @@
 
 #include "variance/method.h"
 
-#define COEFFICIENT_BITS 14 /* of the d: a coefficient is twice a sum of products, below 2^31 */
-#define LARGEST ((int32_t)1 << COEFFICIENT_BITS)
+/* A coefficient is a sum of products of two d, one for each way to pair the ends of all numbers but one: 2^30 at most. */
+#define LARGEST_SUM_BITS 30
+#define UNIT_BITS 29 /* of one over the unit: of two numbers whose d have 14 bits */
 
-/* The two ends of a number between which a level is a product: level 1 of (0, 2); others are squares. */
-static void ends_of(size_t ends[2], size_t level)
-{
-    ends[0] = level == 1 ? 0 : level;
-    ends[1] = level == 1 ? 2 : level;
-}
+/* Numbers that a row has, or two: of one number each pair of ends is counted twice. */
+static size_t doublings_of(const tmi_linearised *e) { return e->numbers > 2 ? e->numbers - 1 : 1; }
+
+static int bits_of(const tmi_linearised *e) { return (LARGEST_SUM_BITS - (int)doublings_of(e)) / 2; }
 
 static double size_at(const tmi_linearised *e, size_t k)
 {
@@ -35,44 +35,59 @@ static double size_at(const tmi_linearised *e, size_t k)
     return sqrt(sum);
 }
 
-static int64_t end_at(const tmi_linearised *e, size_t term, double largest, size_t cell, size_t first, size_t second)
+/* Whether all numbers are at an end: no level is a product of two different factors. */
+static bool is_end(const tmi_linearised *e, size_t level)
 {
-    const double x = e->values[term][cell * e->levels + first * e->last + second];
-    return isfinite(x) ? (int64_t)lrint(x / largest * LARGEST) : 0;
+    bool end = true;
+    for (size_t i = e->numbers; i-- > 0; level /= e->sizes[i]) end = end && level % e->sizes[i] != 1;
+    return end;
 }
 
-/* Twice the coefficient of a level: of two numbers, the mean over both ways to pair their ends. */
+static int64_t value_at(const tmi_linearised *e, size_t term, double largest, size_t cell, size_t level)
+{
+    const double x = e->values[term][cell * e->levels + level];
+    return isfinite(x) ? (int64_t)lrint(ldexp(x / largest, bits_of(e))) : 0;
+}
+
+/* Level 1 of a number is the product of its ends, 0 and 2. The sum of d d' over all ways to give one end of each such number to
+ * d and the other to d', times a power of two that makes the number of ways the same for all levels. */
 static int64_t coefficient_at(const tmi_linearised *e, double largest, size_t cell, size_t level)
 {
-    size_t x[2], y[2];
+    size_t steps[TMI_ERROR_NUMBERS], first = level, between = 0, stride = 1;
     int64_t sum = 0;
-    ends_of(x, level / e->last);
-    ends_of(y, level % e->last);
-    for (size_t t = 0; t < e->terms; t++)
-        sum += end_at(e, t, largest, cell, x[0], y[0]) * end_at(e, t, largest, cell, x[1], y[1]) +
-               end_at(e, t, largest, cell, x[0], y[1]) * end_at(e, t, largest, cell, x[1], y[0]);
-    return sum;
+    for (size_t i = e->numbers, rest = level; i-- > 0; rest /= e->sizes[i], stride *= e->sizes[i]) {
+        if (rest % e->sizes[i] != 1) continue;
+        steps[between++] = stride;
+        first -= stride; /* the end 0 */
+    }
+    const size_t ways = between > 0 ? between - 1 : 0; /* the last one's ends: both orders are the same product */
+    for (size_t way = 0; way < (size_t)1 << ways; way++) {
+        size_t one = first, other = first;
+        for (size_t k = 0; k < between; k++) *(k < ways && way >> k & 1 ? &other : &one) += 2 * steps[k];
+        for (size_t t = 0; t < e->terms; t++) sum += value_at(e, t, largest, cell, one) * value_at(e, t, largest, cell, other);
+    }
+    return sum * ((int64_t)1 << (doublings_of(e) - ways));
 }
 
+/* Ends of numbers are the ends of e, which is largest at some of them. */
 static double combine(int32_t *coefficients, int64_t *range, const tmi_linearised *e)
 {
     const size_t count = e->cells * e->levels;
     double largest = 0;
-    for (size_t k = 0; k < count; k++) largest = fmax(largest, size_at(e, k));
+    for (size_t k = 0; k < count; k++)
+        if (is_end(e, k % e->levels)) largest = fmax(largest, size_at(e, k));
     const bool usable = largest > 0 && isfinite(largest);
     *range = 0;
     for (size_t k = 0; k < count; k++) {
-        const size_t level = k % e->levels;
-        const int64_t own = usable ? coefficient_at(e, largest, k / e->levels, level) : 0;
-        const bool end = level / e->last != 1 && level % e->last != 1; /* values elsewhere are between those of the ends */
+        const int64_t own = usable ? coefficient_at(e, largest, k / e->levels, k % e->levels) : 0;
         coefficients[k] = (int32_t)own;
-        *range = end && own > *range ? own : *range;
+        *range = is_end(e, k % e->levels) && own > *range ? own : *range; /* values elsewhere are between those of the ends */
     }
     if (e->together > 0) {
         const tmi_int128 one = (tmi_int128)1 << TMI_TOGETHER_BITS;
         *range = (int64_t)((*range * (tmi_int128)e->together + one - 1) / one);
     }
-    return usable ? largest : 0;
+    return usable ? largest * sqrt(ldexp(1, UNIT_BITS - (int)doublings_of(e) - 2 * bits_of(e))) : 0;
 }
 
 static int64_t spare(const tmi_error_moves *moves, int64_t slots)
@@ -122,7 +137,7 @@ const tmi_error_method tmi_unit_squares = {
     .power = 2,
     .linear = true,
     .combine = combine,
-    .unit = 0.5 / LARGEST / LARGEST,
+    .unit = 1.0 / ((int64_t)1 << UNIT_BITS),
     .settle = settle,
     .spare = spare,
     .most_blocks = most_blocks,

@@ -246,6 +246,46 @@ static void measured_errors_of_contrasts(void **state)
     }
 }
 
+/* Models with numbers: the line, and the standard errors that are measured, of rows and of clusters; in strata they are not
+ * centred, and never too small. */
+static void lines(void **state)
+{
+    (void)state;
+    static const char statistics[] = "  - {regression: {of: y, on: [x]}}\n  - {regression: {of: z, on: [x, y]}}\n"
+                                     "  - {regression: {of: z, on: [g, x, h], interactions: [[g, h]]}}\n"
+                                     "  - {regression: {of: {g: a}, on: [z]}, by: h}\n"
+                                     "  - {regression: {of: x, on: [y]}, where: {g: a}}\n";
+    static const struct {
+        const char *design;
+        double factor; /* of variances: what svyglm has beside the sum of squares */
+        bool centred;
+    } cases[] = {{SRS, 1, true},
+                 {STRATA, 1, false},
+                 {EQUAL, 1, false},
+                 {"weights: {}, weight: w, max_weight: 9", SURVEY_ROWS / (SURVEY_ROWS - 1.0), true},
+                 {"cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}", 1, true}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        scene c;
+        tmi_results truth;
+        scene_begin(&c, survey_plan(cases[k].design, MUCH, SURVEY_X, statistics));
+        survey_count(&c);
+        scene_read(&c);
+        survey_estimate(&truth, c.plan);
+        assert_true(truth.count > 15);
+        for (size_t i = 0; i < truth.count; i++) {
+            const tmi_result *t = &truth.list[i];
+            const double own = measured_error(&c, t->statistic, t->cell), se = k == 4 ? own : sqrt(own * cases[k].factor);
+            if (!(se >= t->se * (1 - 3e-3)) || (cases[k].centred && !(se <= t->se * (1 + 3e-3))))
+                fail_msg("%s, statistic %zu, cell %zu: standard error %.9g, not %.9g", cases[k].design, t->statistic, t->cell, se,
+                         t->se);
+        }
+        tmi_results_clear(&truth);
+        scene_end(&c);
+        compare(cases[k].design, MUCH, SURVEY_X, statistics, NOT_THE_SAME);
+    }
+    compare("census: {population: 120}", MUCH, SURVEY_X, statistics, SAME);
+}
+
 /* A public design effect multiplies the variance, whatever is known about it: nothing of it is pooled away. */
 static void public_design_effects(void **state)
 {
@@ -310,7 +350,7 @@ int main(void)
         cmocka_unit_test(weights_and_clusters),         cmocka_unit_test(plain_weighted_squares),
         cmocka_unit_test(public_design_effects),        cmocka_unit_test(calibrated),
         cmocka_unit_test(measured_errors_of_quotients), cmocka_unit_test(calibrated_groups),
-        cmocka_unit_test(measured_errors_of_contrasts),
+        cmocka_unit_test(measured_errors_of_contrasts), cmocka_unit_test(lines),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

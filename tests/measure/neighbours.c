@@ -235,6 +235,10 @@ static void check(const char *design, const char *privacy, const char *x, const 
 #define MODELS \
     "  - {regression: {of: x, on: [g, h]}}\n  - {regression: {of: {g: a}, on: [{x: [15, 22]}], family: logistic}}\n" \
     "  - {regression: {of: y, on: [g]}, by: h}\n"
+/* Models with numbers: tables of products, and of squares of residuals, in which a predictor is twice. */
+#define LINES \
+    "  - {regression: {of: x, on: [y]}}\n  - {regression: {of: {g: a}, on: [x, y]}}\n" \
+    "  - {regression: {of: y, on: [x, g]}, where: {h: [u, w]}}\n"
 #define X "{from: 10, to: 30, step: 0.5}"
 
 static const double ones[] = {1};
@@ -257,6 +261,9 @@ static void simple_random_samples(void **state)
     check("srs: {population: 20, sample: 2}", "rho: 1", X, CONTRASTS, two, 2, ones, 1);
     check("srs: {population: 20, sample: 2}", "epsilon: 1", X, MODELS, two, 2, ones, 1);
     check(STRATIFIED("9", "7"), "rho: 1", X, MODELS, four, 4, ones, 1);
+    check("srs: {population: 20, sample: 2}", "epsilon: 1", X, LINES, two, 2, ones, 1);
+    check("srs: {population: 20, sample: 2}", "rho: 1", X, LINES, two, 2, ones, 1);
+    check(STRATIFIED("900", "6"), "epsilon: 1", X, LINES, four, 4, ones, 1);
     check(STRATIFIED("9", "7"), "epsilon: 1", X, CONTRASTS, four, 4, ones, 1);
     check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, CONTRASTS, two, 2, ones, 1);
 }
@@ -341,7 +348,9 @@ static void clusters_that_nobody_counted(void **state)
           "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, weight, 1);
     check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
     check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, CONTRASTS, two, 2, weight, 1);
+    check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, LINES, two, 2, weight, 1);
     check("weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1", X, CONTRASTS, two, 2, weight, 1);
+    check("weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1", X, LINES, two, 2, weight, 1);
 }
 
 /* Weights that a file makes larger than their bound: the sizes of two stages, and weights that are bounded in totals of PSUs. */

@@ -505,6 +505,19 @@ static void a_record_moves_models_by_no_more_than_the_steps(void **state)
     }
 }
 
+/* The linearised variable of a slope is quadratic in its predictor: squares of it are read from a table that has the predictor
+ * twice, and their range is that of its control points, which rows may not reach. */
+static void a_record_moves_lines_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+    static const char lines[] = "  - {regression: {of: y, on: [x]}}\n  - {regression: {of: y, on: [x, g]}}\n";
+    for (int units = 0; units < 2; units++) {
+        const double worst = part_that_a_record_moves(lines, units);
+        if (worst > 1 || worst <= 0.1) fail_msg("units %d: %.6g of the sensitivity", units, worst);
+        print_message("# units %d: %.3g of the sensitivity\n", units, worst);
+    }
+}
+
 /* ---- calibrated groups ---- */
 
 /* What calibration explains is subtracted in all groups, so that a record moves all of them: together by no more than the steps,
@@ -563,6 +576,7 @@ int main(void)
                                        cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_contrasts_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_models_by_no_more_than_the_steps),
+                                       cmocka_unit_test(a_record_moves_lines_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_calibrated_groups_by_no_more_than_the_steps)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }

@@ -143,7 +143,8 @@ static inline bool tmi_has_codes(const tmi_column *column)
  *
  * Needs    |minus| < 2^52, 0 <= shift <= 640, -2^52 <= low <= high <= 2^52.
  * Rounding of doubles does no harm here: whatever the product is, the clamp bounds what a row adds. */
-#define TMI_MAX_FACTORS 12       /* the square of a weight, two sizes of a cluster, x and y; and two more, such as lookups */
+/* The square of a weight, two sizes of a cluster, two more such as lookups; and of each number of a table up to four. */
+#define TMI_MAX_FACTORS 40
 #define TMI_MAX_PRESENT 3        /* two columns of a statistic, and one that selects rows */
 #define TMI_ENGINE_MAX_SHIFT 640 /* 12 factors below 2^53 stay below 2^636: products and 2^-640 are far inside doubles */
 

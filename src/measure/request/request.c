@@ -286,7 +286,7 @@ static tmi_measure measure_of(tmi_query *a, const tmi_schedule *s, const tmi_mea
         if (a->weight) add(&measure, bounded ? a->clamped : a->weight, 0);
     }
     if (spread && a->rest) add(&measure, a->rest, 0);
-    else if (spread && !a->spread) add(&measure, bounded ? a->clamped : a->weight, tmi_weight_less(&s->sampling));
+    else if (spread && !a->spread && a->weight) add(&measure, bounded ? a->clamped : a->weight, tmi_weight_less(&s->sampling));
     size_t divisor = m->added;
     for (size_t i = 0; i < m->marginal.axis_count; i++) {
         const size_t axis = m->marginal.axes[i];

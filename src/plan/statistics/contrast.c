@@ -249,13 +249,20 @@ static bool find_all_places(tmi_plan_compared *c, const tmi_plan_statistic *t, c
 
 static bool are_equal(const tamis_number *a, const tamis_number *b) { return a && b ? tmi_number_compare(a, b) == 0 : a == b; }
 
+static bool has_same_rows(const tmi_plan_compared *c, const tmi_plan_statistic *s)
+{
+    bool same = c->also_count == s->also_count;
+    for (size_t k = 0; same && k < c->also_count; k++) same = c->also[k] == s->also[k];
+    return same;
+}
+
 static bool find_compared(tmi_plan_compared *c, const tamis_plan *plan, const tmi_plan_statistic *t)
 {
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *s = &plan->statistics[i];
         if (tmi_is_of_curve(plan, i) || s->kind != c->kind || s->column != c->column || s->second != c->second ||
             s->where != t->where || s->method || s->shrink || !are_equal(s->deff, t->deff) ||
-            !are_equal(s->confidence, t->confidence) || !find_all_places(c, t, s))
+            !are_equal(s->confidence, t->confidence) || !has_same_rows(c, s) || !find_all_places(c, t, s))
             continue;
         c->statistic = i;
         return true;
@@ -269,12 +276,14 @@ static bool add_compared(tmi_plan_compared *c, tamis_plan *plan, const tmi_plan_
     *s = (tmi_plan_statistic){.kind = c->kind,
                               .column = c->column,
                               .second = c->second,
+                              .also_count = c->also_count,
                               .where = t->where,
                               .by_count = t->by_count,
                               .curve = SIZE_MAX,
                               .line = t->line,
                               .place = t->place};
     memcpy(s->by, t->by, sizeof s->by);
+    memcpy(s->also, c->also, sizeof s->also);
     if (t->contrast->across && !t->model) s->by[s->by_count++] = t->contrast->across;
     for (size_t k = 0; t->model && k < t->model->on_count; k++)
         if (t->model->on[k]->is_category) s->by[s->by_count++] = t->model->on[k];

@@ -341,22 +341,49 @@ size_t tmi_model_codes(const tmi_plan_model *m, size_t cell, size_t *codes)
     return cells;
 }
 
+/* A model that has numbers is made of the sums, squares and products of all of its numbers, pair by pair, with that which it
+ * explains as the last one; more of them than tables can have are refused for a release (schedule/refusals.c). */
+static void make_products(tmi_plan_statistic *s, size_t cells)
+{
+    const tmi_plan_model *m = s->model;
+    tmi_plan_contrast *c = s->contrast;
+    const tmi_plan_column *numbers[TMI_MAX_NUMBERS];
+    size_t count = 0;
+    for (size_t k = 0; k < m->on_count; k++)
+        if (m->on[k]->is_number) numbers[count++] = m->on[k];
+    numbers[count++] = s->column;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            tmi_plan_compared *pair = &c->compared[c->compared_count];
+            *pair = (tmi_plan_compared){.kind = TMI_PRODUCTS, .column = numbers[i], .second = numbers[j]};
+            for (size_t k = 0; k < count; k++)
+                if (k != i && k != j) pair->also[pair->also_count++] = numbers[k];
+            for (size_t k = 0; k < cells; k++) c->terms[c->term_count++].compared = c->compared_count;
+            c->compared_count++;
+        }
+    }
+}
+
 /* What a model of categories is made of: the means of what it explains in all of their combinations. */
 static void make_means(tmi_reader *reader, const tmi_value *value, tmi_plan_statistic *s)
 {
-    const size_t cells = tmi_model_codes(s->model, 0, NULL);
+    const size_t cells = tmi_model_codes(s->model, 0, NULL), numbers = tmi_model_numbers(s->model);
     if (cells > (size_t)TMI_MAX_PLAN_CELLS) {
         tmi_complain(reader, value, "expected at most %lld combinations of the values of all categories: use fewer",
                      (long long)TMI_MAX_PLAN_CELLS);
         return;
     }
     tmi_plan_contrast *c = s->contrast = tmi_alloc(1, sizeof *c);
-    if (c) c->terms = tmi_alloc(cells, sizeof *c->terms);
+    if (c) c->terms = tmi_alloc(cells * (numbers > 0 ? TMI_MAX_PAIRS : 1), sizeof *c->terms);
     if (!c || !c->terms) {
         reader->no_memory = true;
         return;
     }
     c->across = s->model->on[0];
+    if (numbers > 0) {
+        make_products(s, cells);
+        return;
+    }
     c->compared[0] = (tmi_plan_compared){.kind = s->column->conditions ? TMI_SHARE : TMI_MEAN, .column = s->column};
     c->compared_count = 1;
     c->term_count = cells;
@@ -403,5 +430,5 @@ void tmi_read_regression(tmi_reader *reader, const tmi_value *value, const tmi_v
     if (baseline) read_baseline(reader, baseline, m);
     if (typical) read_guesses(reader, typical, m);
     if (reader->count == before && !reader->no_memory) make_terms(reader, value, m);
-    if (reader->count == before && !reader->no_memory && tmi_model_numbers(m) == 0) make_means(reader, value, s);
+    if (reader->count == before && !reader->no_memory && tmi_model_numbers(m) < TMI_MAX_NUMBERS) make_means(reader, value, s);
 }

@@ -75,7 +75,7 @@ static tamis_status set_limits(tmi_expected_statistic *list, const tmi_schedule 
     limits l = {.schedule = s, .list = list};
     size_t all = 0;
     tamis_status status = TAMIS_OK;
-    if (tmi_variance_source_of(s) != TMI_MEASURED_ERRORS) return TAMIS_OK;
+    if (tmi_variance_source_of(s) != TMI_MEASURED_ERRORS && !tmi_measures_errors(s)) return TAMIS_OK;
     for (size_t i = 0; i < count; i++) all += numbers_of(s, list, i);
     l.numbers = tmi_alloc(all, sizeof *l.numbers);
     l.places = tmi_alloc(all, sizeof *l.places);
