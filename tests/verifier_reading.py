@@ -6,7 +6,7 @@ The cells of that table are the levels of all axes, crossed; a table of the cert
 have, a number by itself sums with the coefficients of its form."""
 import itertools
 from fractions import Fraction
-from math import ceil, exp, prod, sinh
+from math import ceil, exp, prod, sinh, sqrt
 
 from verifier_choices import OF_DISTRIBUTION
 from verifier_tables import CONTRASTS, FORMS, SUMS, Axis
@@ -86,8 +86,24 @@ class Reading:
             return None
         return self.functional(self.solutions[key], t, kind, list(zip(groups, codes)), inside)
 
+    def correlation(self, numbers, t, codes):
+        """From the noisy sums of squares and products; None: of numbers that may be missing."""
+        of, (x, y) = self.terms(t)[0][0], t["correlation"]
+        if not all(self.is_complete({"column": k, **self.c["plan"]["columns"][k]}) for k in (x, y)):
+            return None
+        rest = {k: of[k] for k in ("where",) if k in of}
+        asked = [("count", "units"), ("total", x), ("total", y), ("product", [x, x]), ("product", [x, y]), ("product", [y, y])]
+        found = [self.sum_of(numbers, {kind: about, **rest}, kind, of["by"], codes) for kind, about in asked]
+        if None in found or found[0] <= 0:
+            return None
+        N, X, Y, XX, XY, YY = found
+        xx, xy, yy = XX / N - (X / N) ** 2, XY / N - X * Y / N ** 2, YY / N - (Y / N) ** 2
+        return xy / sqrt(xx * yy) if xx > 0 and yy > 0 else None
+
     def contrast(self, numbers, t, kind, codes):
         """The estimate of a contrast of counts or totals; None: it is of others, or one of them is known."""
+        if kind == "correlation":
+            return self.correlation(numbers, t, codes)
         parts, terms = self.terms(t)
         values = []
         for part, code, weight in terms:

@@ -15,7 +15,7 @@ FORMS = {  # coefficients of the levels in each released number, in steps of 1/2
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
 }
 SUMS = {"count", "table", "histogram", "total"}
-CONTRASTS = {"difference", "quotient", "contrast", "change", "regression"}  # the last one is of the means of all combinations of its categories
+CONTRASTS = {"difference", "quotient", "contrast", "change", "regression", "correlation"}  # the last one is of the means of all combinations of its categories
 COMPARED = ("count", "total", "mean", "share", "ratio")
 
 
@@ -157,7 +157,11 @@ class Tables:
 
     def measures_lines(self):
         """Sampling errors of models with numbers are measured in every design that leaves something to chance."""
-        return self.kind != "census" and any("regression" in t and self.numbers_in(t) for t in self.c["plan"]["statistics"])
+        return self.kind != "census" and any(map(self.is_line, self.c["plan"]["statistics"]))
+
+    def is_line(self, t):
+        """Models with numbers, and correlations."""
+        return "correlation" in t or ("regression" in t and bool(self.numbers_in(t)))
 
     def alike(self):
         """Weights of strata that hardly differ: variances are those of own squares, times a public factor."""
@@ -298,7 +302,7 @@ class Tables:
     def second_stage(self, m, field, axes, l1):
         """Standard errors and variances move by a fixed number of steps; measurements.json says in which steps each was released
         (errors_said)."""
-        right = self.measured() or (self.measures_lines() and "regression" in m["of"] and bool(self.numbers_in(m["of"])))
+        right = self.measured() or self.is_line(m["of"])
         self.check(right and m["form"] == "full", field, "no sampling errors are measured here")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
         if m["weighed_by"] == "squares":  # in its place, a record is rounded before and after: l1 has two of its places, once each
@@ -429,6 +433,8 @@ class Tables:
         """What a contrast is made of: statistics, and for each number its statistic, its value of what is compared, and its weight."""
         kind = next(iter(CONTRASTS & set(t)))
         c, rest = t[kind], {k: t[k] for k in ("where",) if k in t}
+        if kind == "correlation":
+            return [{"product": c, **rest, "by": t.get("by", [])}], []
         if kind == "regression":
             about, numbers = "mean" if isinstance(c["of"], str) else "share", self.numbers_in(t) + [c["of"]]
             if len(numbers) > 1:

@@ -283,7 +283,7 @@ static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *w
     for (size_t i = 0; i < r->count; i++) {
         tmi_result *result = &r->list[i];
         const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
-        if (result->cell == 0 && (s->model || !s->contrast)) find_cells(w, s);
+        if (result->cell == 0 && (s->model || !tmi_is_contrast(s->kind))) find_cells(w, s);
         if (s->model) { /* all terms of a group at once */
             const size_t group = result->cell / s->model->term_count;
             if (result->cell % s->model->term_count != 0) continue;
@@ -295,7 +295,7 @@ static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *w
             result->reason = "a change is since a release: estimate both waves without protection, and subtract";
             continue;
         }
-        TMI_TRY(s->contrast ? fill_contrast(result, w, s, err) : fill(result, w, s, err));
+        TMI_TRY(tmi_is_contrast(s->kind) ? fill_contrast(result, w, s, err) : fill(result, w, s, err));
         if (tmi_stopped(watch, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count)) {
             status = tmi_fail_cancelled(err);
             goto done;

@@ -25,7 +25,7 @@ tamis_status tmi_contrast_sums_make(tmi_contrast_sums *z, const tmi_inference *r
     const tmi_plan_contrast *c = t->contrast;
     tamis_status status = TAMIS_OK;
     *z = (tmi_contrast_sums){.inference = r, .statistic = i, .term_count = c->term_count};
-    z->coefficients = t->model ? t->model->term_count : 0;
+    z->coefficients = t->model ? t->model->term_count : t->kind == TMI_CORRELATION;
     z->terms = tmi_alloc(c->term_count, sizeof *z->terms);
     if (!z->terms) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < c->compared_count; k++)
@@ -77,6 +77,43 @@ static void take_line_term(tmi_contrast_sums *z, size_t place)
     }
 }
 
+/* Adds q (x - a)(y - b) and the like to a sum of moments. */
+static void add_centred(double of[TMI_MOMENTS], double q, tmi_moment product, tmi_moment first, double a, tmi_moment second,
+                        double b)
+{
+    of[product] += q;
+    of[first] -= q * b;
+    of[second] -= q * a;
+    of[TMI_OF_ROWS] += q * a * b;
+}
+
+/* r = S_xy / sqrt(S_xx S_yy). With d the standard deviations, its linearised variable is, over the rows,
+ *
+ *     ((x - mean)(y - mean) / (d_x d_y) - r/2 ((x - mean)^2 / d_x^2 + (y - mean)^2 / d_y^2)) / rows,
+ *
+ * and how that moves with r the second part. Where noise puts it outside of (-1, 1), there is none. */
+static void take_correlation(tmi_contrast_sums *z, size_t group)
+{
+    const tmi_schedule *s = z->inference->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[z->statistic];
+    const size_t of = t->contrast->compared[0].statistic, place = tmi_term_cell(s->plan, t, 0, group);
+    const tmi_group_sums *sums = &z->of[0].groups[place];
+    const double *m = sums->value, rows = m[TMI_OF_ROWS], x = m[TMI_OF_X] / rows, y = m[TMI_OF_Y] / rows;
+    const double xx = m[TMI_OF_XX] / rows - x * x, yy = m[TMI_OF_YY] / rows - y * y, xy = m[TMI_OF_XY] / rows - x * y;
+    tmi_contrast_term *own = &z->terms[0];
+    *own = (tmi_contrast_term){.statistic = of,
+                               .cell = place,
+                               .sums = sums,
+                               .form = tmi_form_moments_of(&s->plan->statistics[of])};
+    z->correlation = rows > 0 && xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+    if (!(fabs(z->correlation) < 1)) z->correlation = NAN;
+    if (isnan(z->correlation)) return;
+    add_centred(own->turn, 0.5 / (rows * xx), TMI_OF_XX, TMI_OF_X, x, TMI_OF_X, x);
+    add_centred(own->turn, 0.5 / (rows * yy), TMI_OF_YY, TMI_OF_Y, y, TMI_OF_Y, y);
+    add_centred(own->own, 1 / (rows * sqrt(xx * yy)), TMI_OF_XY, TMI_OF_X, x, TMI_OF_Y, y);
+    for (size_t k = 0; k < TMI_MOMENTS; k++) own->own[k] -= z->correlation * own->turn[k];
+}
+
 /* Sets `own` of a number from its factor and ratio. */
 static void set_own(tmi_contrast_term *t)
 {
@@ -120,6 +157,10 @@ void tmi_contrast_take_group(tmi_contrast_sums *z, size_t group)
     if (t->model) {
         if (z->line.terms > 0) take_line_term(z, group);
         else take_term(z, group);
+        return;
+    }
+    if (t->kind == TMI_CORRELATION) {
+        take_correlation(z, group);
         return;
     }
     for (size_t k = 0; k < c->term_count; k++) {
@@ -201,11 +242,21 @@ static double line_variance(const tmi_contrast_sums *z)
     return f->determined ? tmi_mean_weight(z->inference->schedule) * fmax(f->residual, least) * own : NAN;
 }
 
+/* As of normal numbers; near 1 not less than a part of that of numbers that are not correlated. */
+#define LEAST_FREE 0.1
+
+static double correlation_variance(const tmi_contrast_sums *z)
+{
+    const double r = z->correlation;
+    return tmi_mean_weight(z->inference->schedule) * pow(fmax(1 - r * r, LEAST_FREE), 2) / z->terms[0].sums->value[TMI_OF_ROWS];
+}
+
 double tmi_contrast_simple_variance(const tmi_contrast_sums *z)
 {
     const tmi_schedule *s = z->inference->schedule;
     double sum = 0;
     if (z->line.terms > 0) return line_variance(z);
+    if (s->plan->statistics[z->statistic].kind == TMI_CORRELATION) return correlation_variance(z);
     for (size_t k = 0; k < z->term_count; k++) {
         const tmi_contrast_term *t = &z->terms[k];
         if (t->factor != 0) sum += t->factor * t->factor * tmi_simple_variance(t->sums, s, t->statistic, t->ratio);

@@ -16,6 +16,8 @@
 #ifndef TMI_INFERENCE_CONTRAST_H
 #define TMI_INFERENCE_CONTRAST_H
 
+#include <math.h>
+
 #include "inference/group_sums.h"
 #include "inference/model_fit.h"
 #include "measure/line_fit.h"
@@ -39,11 +41,12 @@ typedef struct tmi_contrast_sums {
     tmi_statistic_sums of[TMI_MAX_PAIRS]; /* of the statistics that are compared; empty where they are public */
     tmi_contrast_term *terms;             /* of the group that was asked for last */
     size_t term_count;
-    size_t coefficients; /* of a model; else 0 */
+    size_t coefficients; /* of a model, or 1 of a correlation; else 0 */
     tmi_model_fit fit;   /* of a model of categories, in the group that was asked for last; else empty */
     tmi_line_fit line;   /* the same of one with numbers */
     size_t fitted;       /* which group, from 1; 0: none */
     size_t taken;        /* the coefficient that was asked for last */
+    double correlation;  /* of the group that was asked for last; NaN: it has none */
 } tmi_contrast_sums;
 
 tamis_status tmi_contrast_sums_make(tmi_contrast_sums *sums, const tmi_inference *inference, size_t contrast, tamis_error *err);
@@ -56,12 +59,12 @@ void tmi_contrast_take_group(tmi_contrast_sums *sums, size_t group);
 /* Of a model, in the group that was taken: whether it has coefficients, and one of them. */
 static inline bool tmi_contrast_is_fitted(const tmi_contrast_sums *z)
 {
-    return z->line.terms > 0 ? z->line.determined : z->fit.determined;
+    return z->line.terms > 0 ? z->line.determined : z->fit.terms > 0 ? z->fit.determined : !isnan(z->correlation);
 }
 
 static inline double tmi_contrast_coefficient(const tmi_contrast_sums *z, size_t term)
 {
-    return z->line.terms > 0 ? z->line.coefficients[term] : z->fit.coefficients[term];
+    return z->line.terms > 0 ? z->line.coefficients[term] : z->fit.terms > 0 ? z->fit.coefficients[term] : z->correlation;
 }
 
 /* Whether a number has no part in the linearised variable. */

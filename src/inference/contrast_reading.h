@@ -28,6 +28,9 @@ tmi_noise_part *tmi_contrast_noises(size_t *count, const tmi_moment_parts *parts
 /* Sets `together` of all coefficients of a model: what cells of one stratum have in common. Errors: SYSTEM. */
 tamis_status tmi_model_together(tmi_contrast_reading *reading, size_t results, tamis_error *err);
 
+/* Fills the result of one coefficient, or of a correlation. Errors: UNABLE, SYSTEM. */
+tamis_status tmi_read_coefficient(tmi_result *result, tmi_contrast_reading *reading, size_t term, tamis_error *err);
+
 /* Fills the results of all coefficients of one group, which follow each other. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_read_model(tmi_result *terms, tmi_contrast_reading *reading, tamis_error *err);
 

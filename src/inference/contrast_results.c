@@ -500,7 +500,8 @@ static tamis_status read_contrast(tmi_result *list, tmi_contrast_reading *a, siz
         TMI_TRY(tmi_watch_beat(s->watch, err));
         if (model && g % model->term_count == 0) TMI_TRY(tmi_read_model(&list[g], a, err));
         if (model) continue;
-        if (known) read_known(&list[g], a);
+        if (s->plan->statistics[i].kind == TMI_CORRELATION) TMI_TRY(tmi_read_coefficient(&list[g], a, 0, err));
+        else if (known) read_known(&list[g], a);
         else TMI_TRY(read_group(&list[g], a, err));
     }
 

@@ -24,6 +24,7 @@
 #define TOO_NOISY 0.95
 
 static const char not_fitted[] = "not determined: with this noise the cells of the model leave no coefficients, or infinite ones";
+static const char no_correlation[] = "not determined: with this noise the sums of squares and products leave no correlation";
 static const char too_noisy[] = "not determined: the noise may be as large as the sum of squares that it is divided by";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
 
@@ -139,7 +140,7 @@ static void noise_moments(double *N1, double *N2, const tmi_moment_parts *parts)
     }
 }
 
-static tamis_status read_term(tmi_result *x, tmi_contrast_reading *a, size_t term, tamis_error *err)
+tamis_status tmi_read_coefficient(tmi_result *x, tmi_contrast_reading *a, size_t term, tamis_error *err)
 {
     static const double own[TMI_MOMENTS] = {[TMI_CONTRAST_NOISE] = 1};
     const tmi_plan_statistic *s = &a->r->schedule->plan->statistics[x->statistic];
@@ -148,10 +149,10 @@ static tamis_status read_term(tmi_result *x, tmi_contrast_reading *a, size_t ter
     double reach = 0, alone = 0, noise, N1, N2;
     tamis_status status;
     tmi_contrast_take_group(&a->sums, x->cell);
-    x->least = -INFINITY;
-    x->most = INFINITY;
+    x->least = s->model ? -INFINITY : -1;
+    x->most = s->model ? INFINITY : 1;
     if (!tmi_contrast_is_fitted(&a->sums)) {
-        x->reason = not_fitted;
+        x->reason = s->model ? not_fitted : no_correlation;
         return TAMIS_OK;
     }
     const double beta = tmi_contrast_coefficient(&a->sums, term);
@@ -178,7 +179,9 @@ static tamis_status read_term(tmi_result *x, tmi_contrast_reading *a, size_t ter
     x->df = df >= 1 && sampling > 0 ? df : -1;
     TMI_TRY(tmi_contrast_reach(&reach, &parts, own, sampling, law, confidence, NULL, err));
     set_fieller(x, reach, z, N1, N2);
-    TMI_TRY(set_p(x, &parts, sampling, law, err));
+    x->lower = fmax(x->lower, x->least);
+    x->upper = fmin(x->upper, x->most);
+    if (s->model) TMI_TRY(set_p(x, &parts, sampling, law, err));
 
 done:
     tmi_moment_parts_clear(&parts);
@@ -331,7 +334,7 @@ tamis_status tmi_read_model(tmi_result *terms, tmi_contrast_reading *a, tamis_er
 {
     const tmi_plan_model *m = a->r->schedule->plan->statistics[terms->statistic].model;
     tamis_status status = TAMIS_OK;
-    for (size_t j = 0; j < m->term_count; j++) TMI_TRY(read_term(&terms[j], a, j, err));
+    for (size_t j = 0; j < m->term_count; j++) TMI_TRY(tmi_read_coefficient(&terms[j], a, j, err));
     if (!tmi_contrast_is_fitted(&a->sums)) return TAMIS_OK;
     test_categories(terms, a, m);
     bool all = m->family == TMI_LINEAR;

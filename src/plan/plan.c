@@ -108,8 +108,11 @@ static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic 
     if ((s->kind == TMI_REGRESSION) != (s->model != NULL)) return false;
     for (size_t k = 0; s->model && k < s->model->on_count; k++)
         if (!is_column(plan, s->model->on[k])) return false;
-    if ((tmi_is_contrast(s->kind) && !s->contrast) || (s->contrast && !tmi_is_contrast(s->kind) && !s->model)) return false;
-    if (s->contrast && s->contrast->term_count < (s->kind == TMI_CONTRAST_CHANGE || s->model ? 1 : 2)) return false;
+    if ((tmi_is_contrast(s->kind) && !s->contrast) ||
+        (s->contrast && !tmi_is_contrast(s->kind) && !s->model && s->kind != TMI_CORRELATION))
+        return false;
+    if (s->contrast && s->contrast->term_count < (s->kind == TMI_CONTRAST_CHANGE || !tmi_is_contrast(s->kind) ? 1 : 2))
+        return false;
     if (s->contrast && (s->kind == TMI_CONTRAST_CHANGE) != (s->contrast->since != NULL)) return false;
     for (size_t k = 0; k < s->by_count; k++)
         if (!is_column(plan, s->by[k])) return false;

@@ -322,7 +322,7 @@ typedef struct tmi_plan_statistic {
     const tmi_plan_column *second; /* of a ratio, correlation or product */
     const tmi_plan_column *also[TMI_MAX_NUMBERS - 2]; /* of a product: numbers that a row must have too */
     size_t also_count;
-    tmi_plan_contrast *contrast;  /* NULL: it is none; of a model, the means that it is made of */
+    tmi_plan_contrast *contrast;  /* NULL: it is none; of a model or correlation, what it is made of */
     tmi_plan_model *model;        /* of a regression, else NULL */
     const tmi_plan_column *where; /* an indicator; NULL: all units */
     const tmi_plan_column *by[TMI_MAX_BY];

@@ -18,7 +18,8 @@ static tamis_status check_numbers(const tmi_schedule *s, const tmi_plan_statisti
         if (!first) first = t->model->on[k];
         last = t->model->on[k];
     }
-    if (numbers == 0) return TAMIS_OK;
+    if (t->kind == TMI_CORRELATION) first = t->column;
+    if (!first) return TAMIS_OK;
     if (numbers > most)
         return tmi_fail(
             err, TAMIS_REFUSED,
@@ -26,11 +27,10 @@ static tamis_status check_numbers(const tmi_schedule *s, const tmi_plan_statisti
             "cut the others, e.g. {%s: [A, B]} in the place of %s",
             s->plan->name, t->line, t->place, most, last->name, last->name);
     if (d->deff && !s->sampling.clustered && !d->kind->takes_all)
-        return tmi_fail(
-            err, TAMIS_REFUSED,
-            "%s:%d:%d: a public `deff` says nothing about slopes; nearest statistic that works: cut numbers, {%s: [A, B]} "
-            "in the place of %s, or leave out `deff`, so that sampling errors are measured",
-            s->plan->name, t->line, t->place, first->name, first->name);
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "%s:%d:%d: a public `deff` says nothing about slopes and correlations; nearest statistic that works: a "
+                        "regression on cuts, {%s: [A, B]}, or leave out `deff`, so that sampling errors are measured",
+                        s->plan->name, t->line, t->place, first->name);
     return TAMIS_OK;
 }
 
@@ -87,24 +87,8 @@ static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
                     privacy->design_column, reason.message);
 }
 
-static tamis_status check_models(const tamis_plan *plan, tamis_error *err)
-{
-    for (size_t i = 0; i < plan->asked_count; i++) {
-        const tmi_plan_statistic *t = &plan->statistics[i];
-        if (t->kind == TMI_CORRELATION)
-            return tmi_fail(
-                err, TAMIS_REFUSED,
-                "%s:%d:%d: correlations are not available in releases, only in `tamis estimate`; nearest statistic that "
-                "works: a regression of %s on %s",
-                plan->name, t->line, t->place, t->column->name, t->second->name);
-    }
-    return TAMIS_OK;
-}
-
 tamis_status tmi_refuse_plan(const tamis_plan *plan, tamis_error *err)
 {
-    const tamis_status models = check_models(plan, err);
-    if (models != TAMIS_OK) return models;
     tamis_status status = check_setting(plan, err);
     return status == TAMIS_OK ? check_regularised(plan, err) : status;
 }

@@ -301,10 +301,11 @@ tmi_weighting tmi_errors_family(const tmi_schedule *s) { return s->sampling.clus
 /* Whether a linearised variable is quadratic in the number of an axis. */
 static bool is_quadratic(const tmi_schedule *s, size_t i, size_t axis)
 {
-    const tmi_plan_model *m = s->plan->statistics[i].model;
-    bool quadratic = false;
-    for (size_t k = 0; m && k < m->on_count; k++)
-        quadratic = quadratic || (m->on[k]->is_number && s->workload.origins[axis].number == m->on[k]);
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_plan_model *m = t->model;
+    const tmi_plan_column *number = s->workload.origins[axis].number;
+    bool quadratic = number && t->kind == TMI_CORRELATION;
+    for (size_t k = 0; m && k < m->on_count; k++) quadratic = quadratic || (m->on[k]->is_number && number == m->on[k]);
     return quadratic;
 }
 
@@ -341,6 +342,7 @@ static bool is_joint(const tmi_schedule *s, size_t i)
 static bool serves_measured_alone(const tmi_schedule *s, size_t i)
 {
     const tamis_plan *plan = s->plan;
+    if (plan->statistics[i].kind == TMI_PRODUCTS) return true;
     if (i < plan->compared_first) return false;
     for (size_t j = 0; j < plan->asked_count; j++) {
         const tmi_plan_statistic *t = &plan->statistics[j];

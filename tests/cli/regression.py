@@ -84,7 +84,7 @@ for one in DESIGNS:
 
 
 LINES = ["{regression: {of: x, on: [y]}}", "{regression: {of: x, on: [y, g, h], interactions: [[g, h]]}}", "{regression: {of: x, on: [y]}, by: g}",
-         "{regression: {of: {g: a}, on: [x, y]}}", "{regression: {of: x, on: [y]}, where: {h: [u, w]}}", "{regression: {of: x, on: [y, z, g]}}"]
+         "{regression: {of: {g: a}, on: [x, y]}}", "{regression: {of: x, on: [y]}, where: {h: [u, w]}}", "{regression: {of: x, on: [y, z, g]}}", "{correlation: [x, y]}", "{correlation: [x, z], by: g}"]
 NUMBER = ", missing: none}\n  z: {from: -3, to: 9, step: 0.5, typical: {mean: 3, sd: 2}"  # columns after h
 
 
@@ -108,10 +108,13 @@ def numbers_as_predictors(design):
         checked = tamis("verify", folder / "out")
         assert checked.returncode == OK and verifier.verify(folder / "out") == [], (checked, verifier.verify(folder / "out"))
         pairs = list(zip(json.loads(done.stdout)["results"], json.loads(exact.stdout)["results"]))
-        assert len(pairs) == 7
+        assert len(pairs) == 10
         ratios = []
-        for r, e in pairs:
-            assert abs(r["r2"] - e["r2"]) < 1e-3 and set(r.get("joint", {})) == set(e.get("joint", {})), (design, r, e)
+        for r, e in pairs[7:]:
+            assert abs(r["estimate"] - e["estimate"]) <= 25 * r["noise_sd"] < 0.1 and -1 <= r["interval"]["lower"] < r["interval"]["upper"] <= 1, (r, e)
+            ratios.append(r["sampling_se"] / e["se"])
+        for r, e in pairs[:7]:
+            assert abs(r["r2"] - e["r2"]) < 0.01 and set(r.get("joint", {})) == set(e.get("joint", {})), (design, r, e)
             for t, b in zip(r["terms"], e["terms"]):
                 assert t["term"] == b["term"] and abs(t["estimate"] - b["estimate"]) <= 25 * t["noise_sd"] and t["noise_sd"] < 0.1 * b["se"], (design, t, b)
                 ratios.append(t["sampling_se"] / b["se"])
@@ -130,7 +133,7 @@ def a_changed_coefficient_is_noticed():
     import verifier_reading
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        folder_with(folder, "stratified", [LINES[0].replace("x, on: [y]", "y, on: [x, g]")])
+        folder_with(folder, "stratified", [LINES[0].replace("x, on: [y]", "y, on: [x, g]"), LINES[6]])
         plan = (folder / "p.yaml").read_text()
         (folder / "p.yaml").write_text(re.sub("step: 1, typical", "step: 1, missing: none, typical", plan))
         (folder / "rows.csv").write_text(rows())
@@ -175,17 +178,19 @@ def the_preview_foresees_them():
 
 @case
 def what_is_refused_says_what_works():
-    refused = {"{correlation: [x, y]}": "a regression of x on y"}
+    clusters, weights = DESIGNS["cluster"], "{weights: {deff: 2}, weight: w, max_weight: 16}"
+    refused = [(DESIGNS["srs"], "{regression: {of: x, on: [y, z, v, g]}}", "at most 2 uncut numbers"), (clusters, "{regression: {of: x, on: [y, z, v, u, g]}}", "at most 3 uncut numbers"),
+               (weights, "{correlation: [x, y]}", "a regression on cuts, {x: [A, B]}"), (weights, "{regression: {of: x, on: [y, g]}}", "a regression on cuts, {y: [A, B]}")]
+    more = "]}\n" + "".join(f"  {name}: {{from: 0, to: 10, step: 1}}\n" for name in "zvu") + "  k: {values: [a, b"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "rows.csv").write_text(rows())
-        for statistic, words in refused.items():
-            (folder / "p.yaml").write_text(HEAD.format(design=DESIGNS["srs"], loss="epsilon: 1", budget="epsilon: 9", more="", statistics=f"  - {statistic}\n"))
+        for design, statistic, words in refused:
+            (folder / "p.yaml").write_text(HEAD.format(design=design, loss="epsilon: 1", budget="epsilon: 9", more=more, statistics=f"  - {statistic}\n"))
             for command in ("check", "release"):
                 done = tamis(command, "p.yaml", cwd=folder)
                 assert done.returncode == REFUSED and words in done.stderr, (command, done)
             assert not (folder / "tamis.ledger").exists()
-
 
 
 @case

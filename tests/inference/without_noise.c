@@ -266,7 +266,8 @@ static void lines(void **state)
     static const char statistics[] = "  - {regression: {of: y, on: [x]}}\n  - {regression: {of: z, on: [x, y]}}\n"
                                      "  - {regression: {of: z, on: [g, x, h], interactions: [[g, h]]}}\n"
                                      "  - {regression: {of: {g: a}, on: [z]}, by: h}\n"
-                                     "  - {regression: {of: x, on: [y]}, where: {g: a}}\n";
+                                     "  - {regression: {of: x, on: [y]}, where: {g: a}}\n"
+                                     "  - {correlation: [x, y]}\n  - {correlation: [z, x], by: g}\n";
     static const struct {
         const char *design;
         double factor; /* of variances: what svyglm has beside the sum of squares */

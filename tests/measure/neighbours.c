@@ -238,7 +238,7 @@ static void check(const char *design, const char *privacy, const char *x, const 
 /* Models with numbers: tables of products, and of squares of residuals, in which a predictor is twice. */
 #define LINES \
     "  - {regression: {of: x, on: [y]}}\n  - {regression: {of: {g: a}, on: [x, y]}}\n" \
-    "  - {regression: {of: y, on: [x, g]}, where: {h: [u, w]}}\n"
+    "  - {regression: {of: y, on: [x, g]}, where: {h: [u, w]}}\n  - {correlation: [x, y]}\n"
 #define X "{from: 10, to: 30, step: 0.5}"
 
 static const double ones[] = {1};

@@ -510,7 +510,8 @@ static void a_record_moves_models_by_no_more_than_the_steps(void **state)
 static void a_record_moves_lines_by_no_more_than_the_steps(void **state)
 {
     (void)state;
-    static const char lines[] = "  - {regression: {of: y, on: [x]}}\n  - {regression: {of: y, on: [x, g]}}\n";
+    static const char lines[] = "  - {regression: {of: y, on: [x]}}\n  - {regression: {of: y, on: [x, g]}}\n"
+                                "  - {correlation: [x, y]}\n";
     for (int units = 0; units < 2; units++) {
         const double worst = part_that_a_record_moves(lines, units);
         if (worst > 1 || worst <= 0.1) fail_msg("units %d: %.6g of the sensitivity", units, worst);

@@ -50,6 +50,14 @@ void tmi_read_correlation(tmi_reader *reader, const tmi_value *value, tamis_plan
     for (size_t k = 0; k < s->by_count; k++)
         if (s->by[k]->cut_of && (s->by[k]->cut_of == s->column || s->by[k]->cut_of == s->second))
             tmi_complain(reader, value, "%s is correlated and cannot be cut in `by` too", s->by[k]->name);
+    tmi_plan_contrast *c = s->contrast = tmi_alloc(1, sizeof *c);
+    if (c) c->terms = tmi_alloc(1, sizeof *c->terms);
+    if (!c || !c->terms || tmi_number_ratio(&c->terms[0].weight, 1, 1, NULL) != TAMIS_OK) {
+        reader->no_memory = true;
+        return;
+    }
+    c->compared[0] = (tmi_plan_compared){.kind = TMI_PRODUCTS, .column = s->column, .second = s->second};
+    c->compared_count = c->term_count = 1;
 }
 
 /* ---- what a regression is of, and on what ---- */

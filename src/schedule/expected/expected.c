@@ -111,8 +111,9 @@ tamis_status tmi_expected_statistics_make(tmi_expected_statistic **list, const t
     }
     for (size_t i = 0; i < s->plan->asked_count; i++)
         if (s->plan->statistics[i].contrast && s->plan->statistics[i].kind != TMI_CONTRAST_CHANGE)
-            TMI_TRY(s->plan->statistics[i].model ? tmi_expected_model(*list, s, i, err)
-                                                 : tmi_expected_contrast(*list, s, i, err));
+            TMI_TRY(s->plan->statistics[i].kind == TMI_CORRELATION ? tmi_expected_correlation(*list, s, i, err)
+                    : s->plan->statistics[i].model                 ? tmi_expected_model(*list, s, i, err)
+                                                                   : tmi_expected_contrast(*list, s, i, err));
     TMI_TRY(set_limits(*list, s, err));
     for (size_t i = 0; i < s->plan->asked_count; i++) /* a change has the sampling error of its number, by its limit */
         if (s->plan->statistics[i].kind == TMI_CONTRAST_CHANGE) TMI_TRY(tmi_expected_contrast(*list, s, i, err));

@@ -210,3 +210,21 @@ tamis_status tmi_expected_model(tmi_expected_statistic *list, const tmi_schedule
     tmi_model_guess_clear(&g);
     return status;
 }
+
+/* Products of both numbers are expected as a correlation is, in standard deviations of both. */
+tamis_status tmi_expected_correlation(tmi_expected_statistic *list, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    const tmi_expected_statistic *of = &list[s->plan->statistics[i].contrast->compared[0].statistic];
+    list[i].count = of->count;
+    list[i].groups = tmi_alloc(of->count, sizeof *list[i].groups);
+    if (!list[i].groups) return tmi_fail_memory(err);
+    for (size_t g = 0; g < of->count; g++) {
+        tmi_expected_group *own = &list[i].groups[g];
+        *own = of->groups[of->count > 1 ? tmi_term_cell(s->plan, &s->plan->statistics[i], 0, g) : 0];
+        own->limit = own->range = 2;
+        const tmi_typical_group o = {.sampling_sd = own->sampling_sd};
+        if (tmi_has_own_errors(s, i)) own->error = tmi_expected_error(s, i, &o, own->noise_sd * own->noise_sd);
+        if (own->error.scale < 0) return tmi_fail_memory(err);
+    }
+    return TAMIS_OK;
+}

@@ -11,4 +11,8 @@
 /* Sets what is expected of model i: one entry for each coefficient of each group. Errors: SYSTEM. */
 tamis_status tmi_expected_model(tmi_expected_statistic *list, const tmi_schedule *schedule, size_t model, tamis_error *err);
 
+/* The same of a correlation, which has one number a group. */
+tamis_status tmi_expected_correlation(tmi_expected_statistic *list, const tmi_schedule *schedule, size_t correlation,
+                                      tamis_error *err);
+
 #endif
