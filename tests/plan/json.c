@@ -46,6 +46,9 @@ static const char *const plans[] = {
          "  - {quotient: {count: units, between: {awards: [\"Yes\", \"No\"]}}}\n"
          "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n"
          "  - {change: {mean: pay}, by: awards, since: w1-release, samples: independent}\n",
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ncolumns: {pay: {from: 0, to: 9, step: 1}, then: {from: 0, to: 9, "
+    "step: 1}}\ndesign: {srs: {population: 100, sample: 10}}\nstatistics:\n  - {change: {mean: pay}, since: w1-release, overlap: {size: 5, "
+    "before: then}}\n",
     HEAD "design: {poisson: {probability: pi, frame: sub/f.csv}}\n" MEAN,
     HEAD "design: {pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}\n" MEAN,
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,

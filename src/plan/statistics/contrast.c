@@ -4,6 +4,8 @@
  * it is that one; else it is added after those that were asked for, and nobody sees it. So a contrast has no table of its own. */
 #include <string.h>
 
+#include <tamis/experimental/bound.h>
+
 #include "base/memory.h"
 #include "num/number.h"
 #include "plan/json_fields.h"
@@ -121,6 +123,33 @@ static void read_minus(tmi_reader *reader, const tmi_value *value, tamis_plan *p
 
 /* ---- since an earlier release ---- */
 
+/* The column of values that units of both samples had then, and how many units these are. */
+static void read_overlap(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
+{
+    static const char example[] = "{size: 500, before: income_before}";
+    const tmi_plan_column *own = c->compared[0].column;
+    const tmi_value *size = tmi_value_get(map, "size"), *before = tmi_value_get(map, "before");
+    static const char *const keys[] = {"size", "before"};
+    if (!size || !before || tmi_value_extra_key(map, keys, 2)) {
+        tmi_complain(reader, map, "expected how many units are in both samples, and the column of their earlier values, e.g. %s",
+                     example);
+        return;
+    }
+    if (c->compared[0].kind != TMI_MEAN || !own || own->conditions) {
+        tmi_complain_key(reader, map, "is for the change of a mean of a number, e.g. change: {mean: income}");
+        return;
+    }
+    if (!tmi_read_whole(reader, size, &c->overlap, 1, TAMIS_MAX_UNITS, "500")) return;
+    const tmi_plan_column *column = tmi_read_number(reader, before, plan);
+    if (!column) return;
+    if (column == own || column->by_stratum || own->by_stratum || column->grid.low != own->grid.low ||
+        column->grid.high != own->grid.high || column->grid.step != own->grid.step)
+        tmi_complain(reader, before, "expected another column with the range and step of %s", own->name);
+    else if (column->missing != TMI_LEAVE_OUT)
+        tmi_complain(reader, before, "expected a column without `missing`: who has no value was not in the earlier sample");
+    else c->before = column;
+}
+
 void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
 {
     static const char *const known[] = {"independent"};
@@ -136,6 +165,9 @@ void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *
     const char *name = tmi_last_name(c->since);
     if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         tmi_complain(reader, since, "expected a folder by its name, e.g. wave-2025-release");
+    const tmi_value *overlap = tmi_value_get(map, "overlap");
+    if (overlap && samples) tmi_complain_key(reader, overlap, "contradicts samples: independent");
+    else if (overlap) read_overlap(reader, overlap, plan, c);
     if (!samples || !tmi_read_word(reader, samples, &which, known, 1)) return;
     c->independent = true;
     if (plan->wave.same_sample)
