@@ -46,9 +46,6 @@ static const char *const plans[] = {
          "  - {quotient: {count: units, between: {awards: [\"Yes\", \"No\"]}}}\n"
          "  - {contrast: {total: pay, by: {age: [16, 65]}, weights: [1, 0, -1/2]}, label: l}\n"
          "  - {change: {mean: pay}, by: awards, since: w1-release, samples: independent}\n",
-    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ncolumns: {pay: {from: 0, to: 9, step: 1}, then: {from: 0, to: 9, "
-    "step: 1}}\ndesign: {srs: {population: 100, sample: 10}}\nstatistics:\n  - {change: {mean: pay}, since: w1-release, overlap: {size: 5, "
-    "before: then}}\n",
     HEAD "design: {poisson: {probability: pi, frame: sub/f.csv}}\n" MEAN,
     HEAD "design: {pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}\n" MEAN,
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,
@@ -100,6 +97,11 @@ static const char *const plans[] = {
     "     baseline: {awards: \"Yes\", status: missing}, typical: {vif: 1.5, r2: 1/3}, where: {age: {from: 15.5}}}\n"
     "  - {regression: {of: {status: employed}, on: [awards, {age: [16, 65]}], family: logistic}, baseline: {age: '[16,65)'}}\n"
     "  - {regression: {of: age, on: [awards], family: poisson}, by: status}\n",
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ncolumns: {pay: {from: 0, to: 9, step: 1}, then: {from: "
+    "0, to: 9, "
+    "step: 1}}\ndesign: {srs: {population: 100, sample: 10}}\nstatistics:\n  - {change: {mean: pay}, since: w1-release, overlap: "
+    "{size: 5, "
+    "before: then}}\n",
 };
 #define PLANS (sizeof plans / sizeof *plans)
 
