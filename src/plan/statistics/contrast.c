@@ -123,31 +123,40 @@ static void read_minus(tmi_reader *reader, const tmi_value *value, tamis_plan *p
 
 /* ---- since an earlier release ---- */
 
-/* The column of values that units of both samples had then, and how many units these are. */
-static void read_overlap(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
+/* How many units are in both samples, and the column of the values that these had then. */
+typedef struct overlap {
+    const tamis_plan *plan;
+    tmi_plan_contrast *change;
+} overlap;
+
+static void read_size(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    static const char example[] = "{size: 500, before: income_before}";
-    const tmi_plan_column *own = c->compared[0].column;
-    const tmi_value *size = tmi_value_get(map, "size"), *before = tmi_value_get(map, "before");
-    static const char *const keys[] = {"size", "before"};
-    if (!size || !before || tmi_value_extra_key(map, keys, 2)) {
-        tmi_complain(reader, map, "expected how many units are in both samples, and the column of their earlier values, e.g. %s",
-                     example);
-        return;
-    }
-    if (c->compared[0].kind != TMI_MEAN || !own || own->conditions) {
-        tmi_complain_key(reader, map, "is for the change of a mean of a number, e.g. change: {mean: income}");
-        return;
-    }
-    if (!tmi_read_whole(reader, size, &c->overlap, 1, TAMIS_MAX_UNITS, "500")) return;
-    const tmi_plan_column *column = tmi_read_number(reader, before, plan);
+    tmi_read_whole(reader, value, &((overlap *)target)->change->overlap, 1, TAMIS_MAX_UNITS, "500");
+}
+
+static void read_before(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    const overlap *o = target;
+    const tmi_plan_column *own = o->change->compared[0].column, *column = tmi_read_number(reader, value, o->plan);
     if (!column) return;
     if (column == own || column->by_stratum || own->by_stratum || column->grid.low != own->grid.low ||
         column->grid.high != own->grid.high || column->grid.step != own->grid.step)
-        tmi_complain(reader, before, "expected another column with the range and step of %s", own->name);
+        tmi_complain(reader, value, "expected another column with the range and step of %s", own->name);
     else if (column->missing != TMI_LEAVE_OUT)
-        tmi_complain(reader, before, "expected a column without `missing`: who has no value was not in the earlier sample");
-    else c->before = column;
+        tmi_complain(reader, value, "expected a column without `missing`: who has no value was not in the earlier sample");
+    else o->change->before = column;
+}
+
+static void read_overlap(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
+{
+    static const tmi_plan_key keys[] = {
+        {.name = "size", .read = read_size, .required = "size: 500"},
+        {.name = "before", .read = read_before, .required = "before: income_before"},
+    };
+    overlap o = {plan, c};
+    if (c->compared[0].kind != TMI_MEAN || !c->compared[0].column || c->compared[0].column->conditions)
+        tmi_complain_key(reader, map, "is for the change of a mean of a number, e.g. change: {mean: income}");
+    else tmi_read_map(reader, map, keys, 2, "{size: 500, before: income_before}", &o);
 }
 
 void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
