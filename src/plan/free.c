@@ -39,6 +39,7 @@ static void clear_column(const tmi_plan_column *column, size_t strata)
     free_texts(column->missing_texts, column->missing_text_count);
     free_texts(column->values, column->value_count);
     tmi_free(column->recode);
+    tmi_free(column->joint);
     tmi_free(column->cuts);
     free_numbers(column->ends, column->value_count + 1);
     for (size_t i = 0; i < column->condition_count; i++) tmi_free(column->conditions[i].codes);

@@ -1,7 +1,7 @@
 """How the sample was drawn. Each function makes the part `design` of a plan; docs/designs.md describes them."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -64,15 +64,25 @@ def systematic(population: int | None = None, sample: int | None = None, *, orde
     return Design({"systematic": given(population=population, sample=sample, order=order)})
 
 
-def stratified(by: str, strata: Mapping[str, tuple[int, int] | Mapping[str, Any]], *, within: Design | str = "srs") -> Design:
+def stratified(by: str | Sequence[str], strata: Mapping[str, tuple[int, int] | Mapping[str, Any]], *,
+               within: Design | str = "srs") -> Design:
     """One design in each stratum; `strata` has (population, sample) or a map of sizes for each.
 
     >>> stratified("stype", {"E": (4421, 100)}).to_dict()["stratified"]["strata"]
     {'E': {'population': '4421', 'sample': '100'}}
+
+    Strata by several columns are in maps of maps, the first column first:
+
+    >>> stratified(["region", "area"], {"north": {"urban": (4000, 100)}}).to_dict()["stratified"]["strata"]["north"]
+    {'urban': {'population': '4000', 'sample': '100'}}
     """
-    sizes = {name: given(population=size[0], sample=size[1]) if isinstance(size, tuple) else value_of(dict(size))
-             for name, size in strata.items()}
-    return Design({"stratified": {"by": by, "within": value_of(within), "strata": sizes}})
+    def sizes(strata: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        return {name: sizes(inner, depth - 1) if depth > 1
+                else given(population=inner[0], sample=inner[1]) if isinstance(inner, tuple) else value_of(dict(inner))
+                for name, inner in strata.items()}
+
+    columns = by if isinstance(by, str) else list(by)
+    return Design({"stratified": {"by": columns, "within": value_of(within), "strata": sizes(strata, 1 if isinstance(by, str) else len(columns))}})
 
 
 def cluster(by: str, population: int | None = None, sample: int | None = None, *, smallest: int, largest: int) -> Design:
