@@ -7,6 +7,7 @@
 #include "base/watch.h"
 #include "estimate/contributions.h"
 #include "estimate/psus.h"
+#include "estimate/replicates.h"
 #include "num/number.h"
 
 void tmi_sample_clear(tmi_sample *s)
@@ -17,6 +18,9 @@ void tmi_sample_clear(tmi_sample *s)
     tmi_free(s->made);
     tmi_free(s->probabilities);
     tmi_free(s->weights);
+    for (size_t k = 0; k < s->replicate_count; k++) tmi_free(s->replicate_names[k]);
+    tmi_free(s->replicate_names);
+    tmi_free(s->replicates);
     tmi_columns_clear(&s->columns);
     tmi_frame_file_clear(&s->frame);
     *s = (tmi_sample){0};
@@ -387,7 +391,13 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     reading r = {.sample = s, .watch = watch};
     tmi_listed_psus psus = {0};
     tamis_status status;
-    TMI_TRY(tmi_columns_make(&s->columns, plan, TMI_PSUS_COLUMNS, err));
+    const tmi_column **replicates = NULL;
+    if (d->replicates.weights) TMI_TRY(tmi_replicate_columns(&s->replicate_names, &s->replicate_count, plan, err));
+    TMI_TRY(tmi_columns_make(&s->columns, plan, TMI_PSUS_COLUMNS + s->replicate_count, err));
+    s->replicates = tmi_alloc(s->replicate_count, sizeof *s->replicates);
+    replicates = tmi_alloc(s->replicate_count, sizeof *replicates);
+    if (!s->replicates || !replicates) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < s->replicate_count; k++) replicates[k] = add_number(&s->columns, s->replicate_names[k]);
     take_plan_columns(&s->columns, plan);
     const tmi_column *strata = tmi_columns_take(&s->columns, d->by);
     const tmi_column *unit = tmi_columns_add_label(&s->columns, plan->privacy.id);
@@ -428,6 +438,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     s->second_population = list_of(s, population);
     s->second_sample = list_of(s, drawn);
     s->frame_units = list_of(s, in_frame);
+    for (size_t k = 0; k < s->replicate_count; k++) s->replicates[k] = list_of(s, replicates[k]);
     TMI_TRY(check_labels(s, err));
     TMI_TRY(make_columns(s, facts, err));
     TMI_TRY(set_probabilities(s, list_of(s, probability), err));
@@ -436,6 +447,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     if (psus.label) TMI_TRY(tmi_psus_compare(&s->psus, &psus, list_of(s, psus.label), list_of(s, psus.stratum), s->count, err));
 
 done:
+    tmi_free(replicates);
     tmi_psus_clear(&psus);
     if (status != TAMIS_OK) tmi_sample_clear(s);
     return status;

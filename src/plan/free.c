@@ -1,6 +1,6 @@
 /* Freeing a plan: everything that the sections allocated. */
 #include "base/memory.h"
-#include "plan/plan.h"
+#include "plan/design_fields.h"
 
 static void free_numbers(tamis_number **numbers, size_t count)
 {
@@ -65,6 +65,7 @@ static void clear_design(const tmi_plan_design *design)
     for (size_t k = 0; k < TMI_FAMILIES; k++) tamis_number_free(design->deff_of[k]);
     tamis_number_free(design->max_weight);
     tamis_number_free(design->max_unit_weight);
+    tmi_replicates_clear(&design->replicates);
     tamis_number_free(design->weight_step);
     tamis_number_free(design->regularise);
     const tmi_plan_typical *t = &design->typical;

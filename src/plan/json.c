@@ -394,6 +394,7 @@ tamis_status tmi_plan_json(tmi_value **json, const tamis_plan *plan, tamis_error
     tmi_json_add_open(out, "design", '{');
     put_design(out, &plan->design);
     tmi_put_exact_field(out, "regularise", plan->design.regularise);
+    tmi_put_replicates(out, &plan->design.replicates);
     if (has_typical(&plan->design.typical)) put_typical(out, &plan->design.typical);
     tmi_put_text_field(out, "variance", tmi_variance_name(plan->design.variance));
     tmi_json_close(out, '}');

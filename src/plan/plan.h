@@ -138,6 +138,24 @@ typedef enum tmi_variance_method {
 /* How units are drawn in a cluster: a fixed number, each as likely as the others. */
 typedef enum tmi_second_method { TMI_SECOND_SRS, TMI_SECOND_SYSTEMATIC } tmi_second_method;
 
+/* How replicate weights were made: of R's svrepdesign. */
+typedef enum tmi_replicate_type { TMI_JK1, TMI_JKN, TMI_BRR, TMI_FAY, TMI_BOOTSTRAP, TMI_OTHER_REPLICATES } tmi_replicate_type;
+#define TMI_MAX_REPLICATES 10000
+
+/* Replicate weights, for estimate alone. */
+typedef struct tmi_plan_replicates {
+    char **weights; /* columns, or one pattern with a *; NULL: there are none */
+    size_t count;
+    bool is_pattern;
+    tmi_replicate_type type;
+    tamis_number *scale, *rho; /* NULL: what the type has; fay */
+    tamis_number **rscales;    /* NULL: all 1 */
+    size_t rscale_count;
+    bool mse; /* squares are about the estimate, not about the mean of the replicates */
+} tmi_plan_replicates;
+
+const char *tmi_replicate_type_name(tmi_replicate_type type);
+
 /* Statistics whose design effects are alike. */
 typedef enum tmi_family_of { TMI_TOTALS, TMI_SHARES, TMI_MEANS, TMI_FAMILIES } tmi_family_of;
 
@@ -194,6 +212,7 @@ struct tmi_plan_design {
     bool weights_final;            /* weights_are: final */
     bool nonresponse;              /* the file holds respondents only */
     tmi_variance_method variance;  /* for estimate */
+    tmi_plan_replicates replicates;
     tmi_plan_typical typical;
 };
 

@@ -21,12 +21,25 @@ class Design:
     def with_(self, *, weight: str | None = None, max_weight: Amount | None = None, max_unit_weight: Amount | None = None,
               weight_step: Amount | None = None, weights_are: Literal["design", "final"] | None = None,
               nonresponse: bool | None = None, typical: Mapping[str, Any] | None = None, variance: str | None = None,
-              regularise: Amount | None = None) -> Design:
+              regularise: Amount | None = None, replicates: Mapping[str, Any] | None = None) -> Design:
         """The same design with weights of its own, nonresponse, public guesses, or another estimator of variances."""
         return Design({**self.parts, **given(weight=weight, max_weight=max_weight, max_unit_weight=max_unit_weight,
                                              weight_step=weight_step, weights_are=weights_are, nonresponse=nonresponse,
                                              typical=None if typical is None else dict(typical),
-                                             variance=variance, regularise=regularise)})
+                                             variance=variance, regularise=regularise,
+                                             replicates=None if replicates is None else dict(replicates))})
+
+
+def replicates(weights: str | Sequence[str], type: Literal["jk1", "jkn", "brr", "fay", "bootstrap", "other"], *,
+               scale: Amount | None = None, rscales: Sequence[Amount] | None = None, rho: Amount | None = None,
+               mse: bool | None = None) -> Json:
+    """Replicate weights, for unprotected estimates alone: the columns, or a pattern with one * where a plan names files.
+
+    >>> srs(6194, 200).with_(replicates=replicates(["r1", "r2"], "brr")).to_dict()["replicates"]
+    {'weights': ['r1', 'r2'], 'type': 'brr'}
+    """
+    return given(weights=weights if isinstance(weights, str) else list(weights), type=type, scale=scale,
+                 rscales=None if rscales is None else list(rscales), rho=rho, mse=mse)
 
 
 def srs(population: int | None = None, sample: int | None = None) -> Design:
