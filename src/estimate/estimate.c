@@ -11,6 +11,7 @@
 #include "estimate/model.h"
 #include "estimate/quantile.h"
 #include "estimate/replicates.h"
+#include "estimate/stages.h"
 #include "num/law/student.h"
 
 /* ---- one statistic ---- */
@@ -372,6 +373,7 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     results->units_above = sample.units_above;
     results->weight_beyond = sample.weight_beyond;
     results->psus = sample.psus;
+    TMI_TRY(tmi_stages_compare(&results->stages, &sample, err));
     w.values = tmi_alloc(sample.count, sizeof *w.values);
     w.bases = tmi_alloc(sample.count, sizeof *w.bases);
     w.linear = tmi_alloc(sample.count, sizeof *w.linear);
