@@ -111,7 +111,7 @@ class Builders(unittest.TestCase):
                                        variance="hajek", regularise="0.1", typical=tamis.typical(icc="0.1"),
                                        replicates=tamis.replicates(["r1", "r2"], "brr"))
         arguments = set(inspect.signature(tamis.Plan).parameters)
-        privacy = {"epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
+        privacy = {"epsilon", "delta", "rho", "outsider", "insider", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
         number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
         category = tamis.category(["a", True], strata={"a": "1"}, of="d", parts={"a": ["1"]}, typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
         designs = {name: set(d.to_dict()[name]) for name, d in self.DESIGNS.items()}
