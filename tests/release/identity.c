@@ -104,6 +104,9 @@ static const char unequal_stages[] = WITH(
     "two_stage: {first: {by: c, pps: {method: sampford, probability: p, sample: 12, population: 90}}, second: {population: m, "
     "sample: 5}}, max_weight: 200",
     PERSON);
+static const char replicated[] = WITH(
+    "weights: {strata: l, cluster: c}, weight: w, max_weight: 50, replicates: {weights: [r1, r2], type: jk1, scale: 0.5}",
+    PERSON);
 static const char weights[] = WITH("weights: {strata: l, cluster: c, population: 900}, weight: w, max_weight: 50", PERSON);
 static const char guessed[] = WITH(
     "weights: {strata: l, cluster: c}, weight: w, max_weight: 50, typical: {population: 900, sample: 90}", PERSON);
@@ -367,6 +370,7 @@ static const struct map {
     {"design.two_stage.first.", WITH("two_stage: {first: {" UNKNOWN "}}", PERSON)},
     {"design.two_stage.second.", WITH("two_stage: {second: {" UNKNOWN "}}", PERSON)},
     {"design.weights.", WITH("weights: {" UNKNOWN "}", PERSON)},
+    {"design.replicates.", WITH(STRATA ", replicates: {" UNKNOWN "}", PERSON)},
     {"design.typical.", WITH(STRATA ", typical: {" UNKNOWN "}", PERSON)},
     {"design.typical.rows.", WITH("srs: {population: 900, sample: 30}, typical: {rows: {" UNKNOWN "}}", UNITS)},
     {"design.typical.cluster.",
