@@ -5,8 +5,9 @@
  * normal about the statistic's centre with one of two widths, but for one number in twenty, which may be anything that clusters
  * of equal rows can do. Centres of statistics of one family (totals and counts; means, shares and ratios) are alike too: normal
  * about the family's, which is unknown. Each number has a measured standard error, or its square has been measured, with the
- * known law of its noise and the spread of a chi distribution with the design's degrees of freedom. The posterior of d follows
- * for each number, on a grid of ln d, with centres and widths integrated out.
+ * known law of its noise about a value with the law of chi, or of chi squared, with the design's degrees of freedom; the noise is
+ * integrated over that law exactly, so that the limit has no steps where noise is small. The posterior of d follows for each
+ * number, on a grid of ln d, with centres and widths integrated out.
  *
  * A number's half-width h has the confidence as its posterior predictive probability,
  *
