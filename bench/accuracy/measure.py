@@ -240,7 +240,7 @@ def time(_):
                 least = min(took(generated(count, design, rho)) for _ in range(3))
                 rows.append([count, design, "rho" if rho else "epsilon", f"{max(least - one, 0):.2f} s" if math.isfinite(least) else "refused"])
     return ("Time to choose the tables of generated plans, on one core of a busy machine (wanted: 0.2 s for 200 statistics, 2 s for 2000;\n"
-            "a plan has at most 2000). Refused are plans whose standard errors need more than 2^20 integers: one for each group and slot of clusters.\n\n" + table(["statistics", "design", "loss", "time"], rows))
+            "a plan has at most 2000). Tables and totals of clusters together have at most 2^22 integers.\n\n" + table(["statistics", "design", "loss", "time"], rows))
 
 
 # ---- together ----

@@ -231,12 +231,14 @@ static double student_factor(double z, double degrees)
     return 1 + first / degrees + second / (degrees * degrees);
 }
 
-/* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller. Of one
- * that is known less well a part is kept, and nothing of one that may as well be 0. */
-static double kept(const tmi_measured_error *n)
+/* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller; of one
+ * that is known less well a part is kept, down to nothing where it may as well be 0. Half of what is judged midway between what was
+ * measured and what the posterior takes it for: what was measured may be large because its noise is. */
+static double kept(const tmi_measured_error *n, double effect)
 {
-    const double sd = n->scale * (n->gaussian ? 1 : sqrt(2)),
-                 least = fmax(fmin(n->measured, 2 * (n->measured - sd / n->power)), 0);
+    const double sd = n->scale * (n->gaussian ? 1 : sqrt(2)), variance = n->squares * effect, measured = fmax(n->measured, 0);
+    const double taken = sqrt(measured * (n->power == 2 ? variance : sqrt(variance))) * n->power;
+    const double least = sd < taken ? measured * fmin(2 - 2 * sd / taken, 1) : 0;
     return n->power == 2 ? least : least * least;
 }
 
@@ -266,7 +268,7 @@ static tmi_error_limit limit_of(const double *posterior, const priors *p, const 
         effect += posterior[i] * p->effects[i];
     }
     const double h = half_width(posterior, deviations, z, n->confidence);
-    const double own = wider * variance_at(kept(n) / n->squares, n, g);
+    const double own = wider * variance_at(kept(n, effect) / n->squares, n, g);
     return (tmi_error_limit){fmax(h * h / (z * z) - n->noise, own), effect};
 }
 

@@ -109,6 +109,19 @@ static void the_limit_has_no_jumps(void **state)
                 }
 }
 
+/* Of a number of which nothing is known but noise, one measurement in thirty is above two standard deviations of that noise. It
+ * is not taken for the standard error. */
+static void noise_alone_is_not_believed(void **state)
+{
+    (void)state;
+    const tmi_measured_error n = {TOTALS, 1, 0, 100, 1e6, 0, 500, false, 200, INFINITY, 0.95};
+    for (double measured = -3000; measured <= 3000; measured += 100) {
+        tmi_measured_error now = n;
+        now.measured = measured;
+        assert_true(limit_of(now, 0) < 200 * 200);
+    }
+}
+
 /* Two stages are narrower than one with replacement, and never narrower than drawing units one by one would be. */
 static void drawing_many_psus_narrows(void **state)
 {
@@ -133,6 +146,7 @@ int main(void)
                                      cmocka_unit_test(a_known_error_is_kept),
                                      cmocka_unit_test(less_knowledge_widens),
                                      cmocka_unit_test(the_limit_has_no_jumps),
+                                     cmocka_unit_test(noise_alone_is_not_believed),
                                      cmocka_unit_test(drawing_many_psus_narrows),
                                      cmocka_unit_test(memory_fails)};
     return cmocka_run_group_tests(all, NULL, NULL);

@@ -99,9 +99,12 @@ def limits(numbers, rows, cv, drawn, within, smaller=1):
                 whole = [variance(exp(x)) + n["noise"] for x in grid]
                 h = root(lambda u: sum(p * erf(u / sqrt(2 * w)) for p, w in zip(posterior, whole)) - n["confidence"], 0, 1e5)
                 sd = n["scale"] * (1 if n["gaussian"] else sqrt(2))
-                kept = max(0, min(n["measured"], 2 * (n["measured"] - sd / n["power"])))
+                effect = sum(p * exp(x) for p, x in zip(posterior, grid))
+                seen = max(0, n["measured"])
+                taken = n["power"] * sqrt(seen * sqrt(n["squares"] * effect) ** n["power"])
+                kept = seen * max(0, min(1, 2 - 2 * sd / taken)) if taken > 0 else 0
                 own = variance(kept ** (2 / n["power"]) / n["squares"])
-                result[i] = (max((h / z) ** 2 - n["noise"], own), sum(p * exp(x) for p, x in zip(posterior, grid)))
+                result[i] = (max((h / z) ** 2 - n["noise"], own), effect)
     return result
 
 

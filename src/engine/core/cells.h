@@ -114,6 +114,10 @@ typedef struct tmi_cells tmi_cells;
 tmi_cells *tmi_cells_new(const tmi_layout *layout);
 void tmi_cells_free(tmi_cells *cells);
 
+/* How many threads, of `wanted` ones (0: as many as the machine has), add up cells of their own side by side: so many that they
+ * have at most 2^23 integers together, of 25 bytes each, and at least one. */
+unsigned tmi_cells_threads(const tmi_layout *layout, unsigned wanted);
+
 /* Adds n rows: columns[c] points to the n grid points (const int64_t *) or codes (const int32_t *) of column c of the layout
  * if it is given; other entries are ignored. SYSTEM beyond TMI_MAX_ROWS rows, or if memory runs out. */
 tamis_status tmi_cells_add(tmi_cells *cells, const void *const *columns, size_t n, tamis_error *err);
