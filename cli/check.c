@@ -37,27 +37,23 @@ const cli_command cli_command_check = {
     .name = "check",
     .purpose = "what a plan would measure, guarantee and spend; reads no data",
     .about =
-        "Validates a plan and prints on one screen the errors to expect, what was assumed, what would help and what a release "
+        "Validates a plan and prints on one screen the expected errors, what was assumed, what would help and what a release "
         "would cost. No data file is opened, so a plan can be tried and discussed before there are any answers. What would "
         "lower the expected errors most is more budget, a delta, a secret sample, a narrower range or fewer groups, each "
-        "tried on the plan. What it could declare (complete columns, a list of clusters, a design effect, guesses of sizes) is "
-        "tried "
-        "too, and said where errors would be at least 5 % lower. What the plan does not say and the preview needs (sizes, means, "
-        "shares) is assumed; what follows "
-        "from nothing is not known.\n\n"
-        "--all also has each measurement with its sensitivity and its noise, the guarantee in words with what attackers "
-        "could learn, what is declared, and for each assumption the line that would replace it.\n\n"
+        "tried on the plan. Further declarations (complete columns, a list of clusters, a design effect, guesses of sizes) are "
+        "tried too, and suggested where errors would be at least 5 % lower. Sizes, means and shares that the preview needs and "
+        "the plan does not give are assumed; numbers that nothing determines are shown as not known.\n\n"
+        "--all adds each measurement with its sensitivity and its noise, the guarantee in words with what attackers could learn, "
+        "the declarations, and for each assumption the line that would replace it.\n\n"
         "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger "
         "would refuse the release, the preview comes first, then the refusal, and the exit code is 4; with --json the "
         "refusal alone.\n\n" CLI_ABOUT_PLANS,
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true,
                   .help = "the plan: what to release, and how it is protected; -: standard input"}},
     .options = {{"all",
-                 .help = "everything: each statistic on its own line, the tables that are measured, the guarantee, what is "
-                         "declared"},
-                {"compare",
-                 .help = "instead: errors under this plan, with each statistic measured by itself, with the other law of "
-                         "noise, and with twice the budget"},
+                 .help = "everything: each statistic on its own line, the measured tables, the guarantee, the declarations"},
+                {"compare", .help = "instead: errors under this plan, with each statistic measured by itself, with the other "
+                                    "noise distribution, and with twice the budget"},
                 CLI_LEDGER_OPTION,
                 {"threads", "N", .help = "as for release; nothing is read here, so this is only checked"},
                 {"memory", "SIZE", .help = "likewise"}},

@@ -99,11 +99,11 @@ static int tell(const cli_call *call, const tamis_release *release, const char *
     tamis_status status = tamis_release_text(&text, release, &err);
     if (status == TAMIS_OK) status = tamis_release_json(&json, release, &err);
     if (status == TAMIS_OK && truth) {
-        puts("Work in a town that is made up: 10,000 of its 64,000 adults were asked.");
-        puts("Twelve numbers are published with epsilon 1, and shown beside the truth.\n");
+        puts("Work in a made-up town: 10,000 of its 64,000 adults were asked.");
+        puts("Twelve numbers are published with epsilon 1, and shown beside the true values.\n");
         print_numbers(text, truth);
         puts("The intervals include sampling error and the noise that protects people.\n");
-        puts("What is promised to each of them, whatever they answered");
+        puts("What each of them is promised, whatever they answered");
         printf("  A neighbour who saw the interviewer, and knows everybody else's answers:\n"
                "    a suspicion of 10 %% about an answer can become %.1f %% at most.\n",
                belief(json, "\"nosy neighbour\""));
@@ -145,11 +145,10 @@ static int run(const cli_call *call)
 const cli_command cli_command_demo = {
     .name = "demo",
     .purpose = "release statistics of a bundled survey",
-    .about =
-        "Releases statistics of a stratified sample of 10,000 of the 64,000 adults of a town that is made up, using the plan "
-        "that comes with tamis, and prints the published numbers beside the true ones, what is promised to the people, and "
-        "where the plan and the files are. The files go to a new temporary folder, which you may delete, unless --out names "
-        "another one.",
+    .about = "Releases statistics of a stratified sample of 10,000 of the 64,000 adults of a made-up town, using the plan that "
+             "comes with tamis, and prints the published numbers beside the true ones, what each person is promised, and where "
+             "the plan and the files are. The files go to a new temporary folder, which you may delete, unless --out names "
+             "another one.",
     .options = {{"out", "DIR", .files = CLI_FOLDERS, .help = "the output folder, which must not exist yet"}},
     .examples = {{"tamis demo", "a first look"}, {"tamis demo --out town", "keep the files in the folder town"}},
     .run = run,

@@ -223,7 +223,7 @@ static const cli_command raise_command = {
 
 const cli_command cli_command_ledger = {
     .name = "ledger",
-    .purpose = "the budget book: what was spent, what is left, is it intact?",
+    .purpose = "what was spent, what is left, is the record intact?",
     .about = "A ledger is the file that a plan names under 'ledger'. It contains one account per survey, with every charge and "
              "with a budget that the first release fixes and only a recorded decision can raise. Entries are only ever added, "
              "each chained to the previous one by its hash. docs/ledger.md describes the file.",

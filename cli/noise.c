@@ -116,7 +116,7 @@ const cli_command cli_command_noise = {
              "floating-point number is involved.\n\n"
              "The scale is between 1e-6 and 2^55 for laplace, 1e16 for gaussian. There is no seed: noise that can be reproduced "
              "protects nobody.",
-    .operands = {{"laplace|gaussian", .choices = "laplace gaussian", .needed = true, .help = "the law"}},
+    .operands = {{"laplace|gaussian", .choices = "laplace gaussian", .needed = true, .help = "the distribution"}},
     .options = {{"scale", "P/Q", .needed = true, .help = "an exact number: 3, 0.5, 2e6 or 10/3"},
                 {"count", "N", .needed = true, .help = "how many numbers, up to 2^63"},
                 {"binary", .help = "little-endian 64-bit integers instead of lines"}},

@@ -44,13 +44,13 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_serve = {
     .name = "serve",
-    .purpose = "a page in the browser: plan a survey, release it, see its account",
+    .purpose = "plan a survey, release it and see its account, in the browser",
     .about =
-        "Serves a page for one person on this computer: from a data file to a plan, its expected errors and its promise, to a "
-        "release and the account. What the page shows is computed by tamis; no value of the data is read before a release "
-        "has been charged, and none is shown at all. Plans are ordinary files, which the other commands read too.\n\n"
+        "Serves a page for one person on this computer that leads from a data file to a plan, its expected errors and its "
+        "guarantee, to a release and the account. Everything on the page is computed by tamis; no data value is read before a "
+        "release has been charged, and none is ever shown. Plans are ordinary files, which the other commands read too.\n\n"
         "The server listens at 127.0.0.1 only and answers only to the address that it prints, which contains a secret for "
-        "this run: whoever has it can do what you can do in FOLDER. Nothing outside of FOLDER is read or written, also if a plan "
+        "this run: whoever has it can do what you can do in FOLDER. Nothing outside FOLDER is read or written, even if a plan "
         "names it, unless --also allows it. Plans whose source runs a command are refused. From another computer, use "
         "`ssh -L PORT:127.0.0.1:PORT` with --port.\n\n"
         "With --json the address is one JSON object, and no browser is opened. Ctrl-C ends the server; a release that is running "

@@ -76,7 +76,7 @@ def demo(_):
     rows = [[name, show(old[name]), show(noise), f"{noise / old[name]:.2f}", BARS[name]]
             for name, noise, _ in expected(TAMIS, TOP / "examples/api/plan.yaml")]
     return "The schools, `examples/api/plan.yaml`, epsilon 6: standard deviation of the noise.\n\n" + table(
-        ["statistic", "each by itself", "now", "ratio", "wanted at most"], rows)
+        ["statistic", "each by itself", "now", "ratio", "goal: at most"], rows)
 
 
 def all_plans(_):
@@ -91,9 +91,9 @@ def all_plans(_):
         rows.append([plan.removeprefix("examples/"), len(own), f"{geometric(own):.2f}", f"{max(own):.2f}", f"{max(errors):.2f}"])
     larger = sum(r > 1.0005 for r in noise)
     text = (f"All {len(noise)} statistics of the example and coverage plans: the median ratio of noise is\n"
-            f"{statistics.median(noise):.2f} (wanted: at most 0.6), {larger} have more noise than before (at most one in twenty, "
-            f"{len(noise) // 20}),\nand no whole error is above {max(whole):.2f} of what it was (at most 1.25).\n\n")
-    return text + table(["plan", "statistics", "noise, geometric mean", "largest", "largest whole error"], rows)
+            f"{statistics.median(noise):.2f} (goal: at most 0.6), {larger} have more noise than before (at most one in twenty, "
+            f"{len(noise) // 20}),\nand no total error is above {max(whole):.2f} times what it was (at most 1.25).\n\n")
+    return text + table(["plan", "statistics", "noise, geometric mean", "largest", "largest total error"], rows)
 
 
 # ---- finished surveys against the careful hand ----
@@ -163,13 +163,14 @@ def all_surveys(options):
 
 
 SURVEYS_ARE = """\
-Finished surveys with weights, strata and clusters. Noise is compared with that of a careful hand (bench/accuracy/hand.py), which has 80 %
-of epsilon: wanted are at most 1.0 by number where the size of the sample is declared, as it is here, clusters are listed and no value is
-missing, and 1.2 elsewhere. What is above that is the part of the budget that sampling errors get: up to 0.4, while the hand keeps 0.2 for
-them and measures none. With a public design effect, which needs none, the noise is below the hand's. Widths of intervals are compared with those without
-protection. Clusters are those of a list (psus), fall into slots by a hash (clusters), or there is a public design effect
-(deff). The recipe (bench/accuracy/recipe.py) is an older one, with signed groups of pairs of clusters or, in eusilc with its thousands of
-clusters, squared differences of pairs. All are geometric means over statistics.
+Finished surveys with weights, strata and clusters. Noise is compared with that of a careful hand (bench/accuracy/hand.py), which
+has 80 % of epsilon. The goal by number is at most 1.0 where the sample size is declared, as it is here, clusters are listed and
+no value is missing, and 1.2 elsewhere. The excess is the part of the budget that sampling errors get: up to 0.4, while the hand
+keeps 0.2 for them and measures none. With a public design effect, which needs none, the noise is below the hand's. Widths of
+intervals are compared with those without protection. Variances come from clusters in a list (psus), from slots assigned by a hash
+(clusters), or from a public design effect (deff). The recipe (bench/accuracy/recipe.py) is an older method, with signed groups of
+pairs of clusters or, in eusilc with its thousands of clusters, squared differences of pairs. All figures are geometric means over
+statistics.
 
 """
 
@@ -186,7 +187,7 @@ def pps(options):
         for r in study["results"]:
             if r["statistic"] == "total" and r["column"] == total:
                 rows.append([name, total, f"{next(v for k, v in r.items() if k.startswith('width')):.1f}"])
-    return ("Totals under probabilities proportional to size, epsilon 8: width beside that without protection (wanted: at most\n"
+    return ("Totals under probabilities proportional to size, epsilon 8: width relative to that without protection (goal: at most\n"
             "2). The plans bound contributions, weight times value, just above those of their populations.\n\n" + table(["population", "total of", "width / unprotected"], rows))
 
 
@@ -239,8 +240,8 @@ def time(_):
             for rho in (False, True):
                 least = min(took(generated(count, design, rho)) for _ in range(3))
                 rows.append([count, design, "rho" if rho else "epsilon", f"{max(least - one, 0):.2f} s" if math.isfinite(least) else "refused"])
-    return ("Time to choose the tables of generated plans, on one core of a busy machine (wanted: 0.2 s for 200 statistics, 2 s for 2000;\n"
-            "a plan has at most 2000). Tables and totals of clusters together have at most 2^22 integers.\n\n" + table(["statistics", "design", "loss", "time"], rows))
+    return ("Time to choose the tables of generated plans, on one core of a busy machine (goal: 0.2 s for 200 statistics, 2 s for 2000;\n"
+            "a plan has at most 2000). Where totals of clusters do not all fit beside the tables, clusters share slots.\n\n" + table(["statistics", "design", "loss", "time"], rows))
 
 
 # ---- together ----
@@ -248,14 +249,14 @@ def time(_):
 PARTS = {"demo": demo, "plans": all_plans, "surveys": all_surveys, "pps": pps, "time": time}
 HEADING = "## Measured\n"
 INTRODUCTION = """\
-By `bench/accuracy/measure.py`; what was before is a development version that measured each statistic by itself.
+By `bench/accuracy/measure.py`; "before" refers to a development version that measured each statistic by itself.
 
 """
 COUNTS = """\
-Count workloads under Gaussian noise, shares chosen so that the sum of the variances of all cells is least (tests/strategy/residual.c): all
-margins of up to three of six attributes, and of up to two or three of the eight categories of the Adult data, have a sum 2 to 10 %
-above ResidualPlanner's closed form, and 0.13 to 0.48 of that of every table by itself. Beside the optimum that makes the most of a
-public number of rows and of replaced records it is 2 to 12 % above.
+Count workloads under Gaussian noise, with shares that minimise the sum of the variances of all cells (tests/strategy/residual.c):
+for all margins of up to three of six attributes, and of up to two or three of the eight categories of the Adult data, the sum is
+2 to 10 % above ResidualPlanner's closed form, and 0.13 to 0.48 of the sum with every table measured by itself. It is 2 to 12 %
+above the optimum that takes full advantage of a public number of rows and of replace-one neighbours.
 """
 
 

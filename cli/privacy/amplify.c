@@ -116,7 +116,7 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_privacy_amplify = {
     .name = "privacy amplify",
-    .purpose = "a secret sample: the smaller epsilon of an outsider",
+    .purpose = "a smaller epsilon for outsiders, if the sample is secret",
     .about =
         "A release is epsilon-private for the people in a sample. An attacker who does not know who was sampled learns less. "
         "This command computes the smaller epsilon that holds for everybody in the frame (amplification by sampling), for simple "

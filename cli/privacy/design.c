@@ -427,7 +427,7 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_privacy_design = {
     .name = "privacy design",
-    .purpose = "the same for any design: strata, clusters, pps",
+    .purpose = "privacy of any design: strata, clusters, pps",
     .about =
         "The estimated total of a survey is already random, because nobody outside knows who was sampled. This command computes "
         "how private that is for each unit of the frame, by stratum, for any design, and how much noise is still needed. Each "

@@ -197,17 +197,17 @@ const cli_command cli_command_privacy_strata = {
     .name = "privacy strata",
     .purpose = "one epsilon per stratum, for a target of outsiders",
     .about =
-        "Where few people of a stratum are sampled, an outsider is hidden well, and more may be spent there for the same "
-        "promise. "
+        "In a stratum with a small sampling fraction, outsiders learn little, and more may be spent for the same promise to "
+        "them. "
         "This command gives the largest epsilon of each stratum at which outsiders lose at most --outsider and sampled people at "
-        "most --insider, and, with --to, the noise of one weighted total over all strata. Strata with large weights are those "
-        "where more may be spent, so that the noise is far smaller than with one epsilon for all.\n\n"
+        "most --insider, and, with --to, the noise of one weighted total over all strata. More may be spent where weights are "
+        "large, so the noise is far smaller than with one epsilon for all.\n\n"
         "The design comes from a plan, which must say that its sample is secret, is a list of sizes, or is written as in "
         "docs/compute.md, section Designs. Refused where no theorem covers the design, and with replacement. A release does not "
         "use these epsilons: a "
         "plan has one epsilon, that of a sampled person.",
     .operands = {{"PLAN.yaml", .help = "a plan: its design, and whether its sample is secret", .files = CLI_PLANS}},
-    .options = {{"outsider", "E", .help = "epsilon of somebody of whom nobody knows whether they were sampled"},
+    .options = {{"outsider", "E", .help = "the most that somebody may lose if nobody knows whether they were sampled"},
                 {"insider", "E", .help = "the most that a sampled person may lose"},
                 {"strata", "N:n,...", .help = "units and sampled units of each stratum: simple random samples"},
                 {"design", "JSON", .help = "any design"},

@@ -29,9 +29,9 @@ static int run_allocation(const cli_call *call)
 
 const cli_command cli_command_study_allocation = {
     .name = "study allocation",
-    .purpose = "sizes of strata under privacy, beside Neyman's",
+    .purpose = "allocation to strata under privacy, and Neyman's",
     .about =
-        "Shares a sample out to strata so that the mean has the smallest standard error, sampling and noise together: the best "
+        "Allocates a sample to strata so that the mean has the smallest standard error, sampling and noise together: the best "
         "integers, once if it is known who was sampled and once if the sample is secret. Beside them Neyman's, which look at "
         "the sampling error alone.\n\n"
         "STRATA.csv has one row per stratum and the columns stratum, population, sd, from, to: the number of units, a public "

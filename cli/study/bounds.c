@@ -27,14 +27,14 @@ extern const cli_command cli_command_study_bounds;
 const cli_command cli_command_study_bounds = {
     .name = "study bounds",
     .purpose = "which ranges the numbers of a plan should have",
-    .about =
-        "Tries narrower and wider ranges for each number that statistics of the plan add up. A narrower range costs less "
-        "noise, and clamps more values: the noise follows from the plan with that range, the bias from a public population. "
-        "Reports for each column the range with the smallest error (noise, sampling error and bias together), what it would "
-        "gain and what the bias would be, and all ranges that were tried.\n\n"
-        "Use a public population only, such as a register, an older wave that was released or another country's survey: a "
-        "range chosen by looking at the data that a release is to protect would reveal something of them. The plan's source is "
-        "not read, nothing is published and no ledger is charged. Bounds by stratum are left as they are.",
+    .about = "Tries narrower and wider ranges for each number that statistics of the plan add up. A narrower range costs less "
+             "noise, and clamps more values: the noise follows from the plan with that range, the bias from a public population. "
+             "Reports for each column the range with the smallest error (noise, sampling error and bias together), what it would "
+             "gain and what the bias would be, and all ranges that were tried.\n\n"
+             "Use a public population only, such as a register, an older wave that was released or another country's survey: a "
+             "range chosen by looking at the data that a release is to protect would reveal something about them. The plan's "
+             "source is "
+             "not read, nothing is published and no ledger is charged. Bounds by stratum are left as they are.",
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: ranges, statistics, design, epsilon"}},
     .options = {{"population", "FILE", .files = CLI_ANY_FILES, .needed = true,
                  .help = "a .csv or .parquet file with one row per unit, or with rows of units as `rows_per_unit` allows"},

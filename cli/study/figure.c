@@ -94,10 +94,10 @@ static int run_table(const cli_call *call)
 
 const cli_command cli_command_study_figure = {
     .name = "study figure",
-    .purpose = "a figure of the paper on gains from sampling, drawn anew",
+    .purpose = "a figure of the paper on gains from sampling, redrawn",
     .about = "Draws one of the thirteen figures of Hu, Drechsler and Kim, Accuracy Gains from Privacy Amplification Through "
              "Sampling, with "
-             "the paper's settings and a seed of our own. Where the paper is wrong the corrected curve is drawn beside the "
+             "the paper's settings and seeds of its own. Where the paper is wrong the corrected curve is drawn beside the "
              "printed one "
              "(docs/papers.md). --out writes figure-N.svg, the numbers as figure-N.csv and, where rsvg-convert is installed, "
              "figure-N.png.",
@@ -112,7 +112,7 @@ const cli_command cli_command_study_table = {
     .name = "study table",
     .purpose = "the table of the same paper: who gains from sampling",
     .about =
-        "Finds Table 1 of the paper again by simulation: for which epsilon a sample has a smaller error than the census. --out "
+        "Reproduces Table 1 of the paper by simulation: for which epsilon a sample has a smaller error than the census. --out "
         "writes table-1.csv.",
     .options = {{"out", "FOLDER", .files = CLI_FOLDERS, .help = "where the file goes; made if it is missing, files are replaced"},
                 CLI_SIMULATION_OPTIONS},

@@ -86,7 +86,8 @@ const cli_command cli_command_study_quantile = {
         "law or a public population, and each is answered by every method with the same code as 'tamis quantile'; the errors are "
         "the "
         "distances from the quantiles of the file. Method prefix gets a rho of epsilon^2/2.\n\n"
-        "Use a public population only: a method chosen by looking at the data that it is to protect reveals something of them. "
+        "Use a public population only: a method chosen by looking at the data that it is to protect reveals something about "
+        "them. "
         "Nothing is published and no ledger is charged.",
     .options = {{"values", "LAW",
                  .help = "an imagined population: beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, bimodal or "

@@ -107,7 +107,7 @@ static const cli_command *const members[] = {&cli_command_study_gain,
 
 const cli_command cli_command_study = {
     .name = "study",
-    .purpose = "what to expect of releases: accuracy before the fact",
+    .purpose = "what to expect: accuracy before anything is released",
     .about =
         "Answers a statistician's questions before any budget is spent, by formulas and by simulation: is it worth sampling, at "
         "which rate, with which mechanism, and how wrong will the published numbers be? Studies use public populations or "

@@ -133,7 +133,6 @@ static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const cr
                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    const tmi_plan_statistic *t = &x->s->plan->statistics[x->statistic];
     *p = (tmi_moment_parts){.gaussian = x->s->gaussian};
     for (size_t copy = 0; copy < x->copies; copy++) {
         if (!is_in_stratum(x, group, copy)) continue;
@@ -141,8 +140,7 @@ static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const cr
         for (size_t l = 0; l < x->levels; l++) {
             const size_t cell = cell_at(x, copy, l);
             for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++) {
-                const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
-                if ((of_x && !t->column) || (of_y && !t->second)) continue;
+                if (!tmi_has_moment(&x->s->workload.maps[x->statistic], m)) continue;
                 tmi_control_moment(o, m, m, l, x->c->factors[cell]);
                 tmi_control_rows(o, m, l, -x->c->factors[cell] * gamma_of(x, m, cell));
             }

@@ -108,7 +108,8 @@ bool tmi_contrast_is_related(const tmi_contrast_sums *z)
 {
     const tmi_plan_contrast *c = z->inference->schedule->plan->statistics[z->statistic].contrast;
     const bool means = c->compared[0].kind != TMI_RATIO && c->compared[1].kind != TMI_RATIO;
-    return means && tmi_relation_of(c->compared[0].column, c->compared[1].column) != TMI_UNRELATED;
+    return means && (!c->compared[0].column || !c->compared[1].column ||
+                     tmi_relation_of(c->compared[0].column, c->compared[1].column) != TMI_UNRELATED);
 }
 
 double tmi_contrast_product(const tmi_contrast_sums *z, const double *first, const double *second)
@@ -117,11 +118,23 @@ double tmi_contrast_product(const tmi_contrast_sums *z, const double *first, con
     const tmi_plan_contrast *c = z->inference->schedule->plan->statistics[z->statistic].contrast;
     const tmi_relation relation = tmi_relation_of(c->compared[0].column, c->compared[1].column);
     if (!tmi_contrast_is_related(z)) return NAN;
+    if (!c->compared[0].column || !c->compared[1].column) /* 1 in all rows */
+        return (c->compared[0].column ? first : second)[TMI_OF_X];
     const double x = first[TMI_OF_X], y = second[TMI_OF_X], n = first[TMI_OF_ROWS],
                  both = relation == TMI_EXCLUDED ? 0
                         : relation == TMI_WITHIN ? x
                                                  : y;
     return is_ratio(a) ? both - b->ratio * x - a->ratio * y + a->ratio * b->ratio * n : both;
+}
+
+void tmi_contrast_products(double of[TMI_MOMENTS], const tmi_contrast_sums *z)
+{
+    const tmi_contrast_term *a = &z->terms[0], *b = &z->terms[1];
+    for (size_t m = 0; m < TMI_MOMENTS; m++) of[m] = 0;
+    of[TMI_OF_XY] = 1;
+    of[TMI_OF_X] = -b->ratio;
+    of[TMI_OF_Y] = -a->ratio;
+    of[TMI_OF_ROWS] = a->ratio * b->ratio;
 }
 
 #define LEAST_LEFT 0.05 /* of the sum of both variances: correlations above 0.95 are not believed */

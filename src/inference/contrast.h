@@ -5,9 +5,10 @@
  * numbers, which forgets that they vary together. Noise is added up integer by integer over the tables that the numbers share.
  *
  * Sampling variance. Own squares: those of the numbers, and in each stratum 2 f f' (a P - a/n E E'), P the sum of products of two
- * linearised variables and E their sums; in disjoint groups P is 0, and of two indicators of one column it follows from their
- * counts. A measured one is that of the contrast's own second stage. Elsewhere the standard error of a sum is at most the sum of
- * the standard errors, and the result says so.
+ * linearised variables and E their sums. In disjoint groups P is 0; of two indicators of one column it follows from their
+ * counts, beside a count from the other number; of two columns from their products, if some table has both
+ * (schedule/targets.c). A measured one is that of the contrast's own second stage. Elsewhere the standard error of a sum is at
+ * most the sum of the standard errors, and the result says so.
  *
  * Intervals. Of counts and totals as those of totals. Of means, shares and ratios from their own intervals (Zou and Donner 2008):
  * the distances of the ends from the estimate, added up as squares, and scaled such that they are those of the contrast's own
@@ -53,9 +54,13 @@ double tmi_contrast_simple_variance(const tmi_contrast_sums *sums);
 double tmi_contrast_rough_noise(const tmi_contrast_sums *sums);
 
 /* Of two statistics of the same rows: whether how they vary together follows from their own moments, since they are indicators of
- * one column; and the sum of products of their linearised variables, from moments of the group; NaN where it does not. */
+ * one column, or one is a count; and the sum of products of their linearised variables, from moments of the group; NaN where it
+ * does not. */
 bool tmi_contrast_is_related(const tmi_contrast_sums *sums);
 double tmi_contrast_product(const tmi_contrast_sums *sums, const double *first, const double *second);
+
+/* The same as a combination of the moments of the contrast itself, whose columns are those of both. */
+void tmi_contrast_products(double combination[TMI_MOMENTS], const tmi_contrast_sums *sums);
 
 /* Fills the results of all contrasts but changes (waves.h); those of the numbers that they compare are read. Errors: UNABLE,
  * SYSTEM. */

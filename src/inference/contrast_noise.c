@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "measure/contributions.h"
 #include "measure/controls.h"
+#include "num/law/noise.h"
 #include "num/number.h"
 
 static bool has_stratum(const tmi_schedule *s, const tmi_contrast_term *t, size_t stratum)
@@ -45,6 +46,48 @@ done:
     for (size_t k = 0; sums && k < count; k++) tmi_moment_sum_clear(&sums[k]);
     tmi_free(sums);
     tmi_free(reads);
+    return status;
+}
+
+tamis_status tmi_contrast_squares_noise(double *variance, const tmi_contrast_sums *z, size_t group, size_t stratum,
+                                        tmi_stratum_part part, bool subtracts, double e, double scale, tamis_error *err)
+{
+    const tmi_schedule *s = z->inference->schedule;
+    const double each = subtracts ? part.a / part.rows : 0, both = z->terms[0].factor * z->terms[1].factor;
+    const tmi_weighting weighting = tmi_weighting_of(s, z->terms[0].statistic);
+    double of[3][TMI_MOMENTS] = {{0}};
+    tmi_moment_sum sums[3] = {{{0}, NULL}};
+    tmi_read reads[3];
+    tmi_moment_parts parts = {.gaussian = s->gaussian};
+    tamis_status status = TAMIS_OK;
+    *variance = 0;
+    for (size_t k = 0; k < 2; k++) {
+        const tmi_contrast_term *t = &z->terms[k];
+        const double f = t->factor, square = part.a * f * f;
+        of[k][t->form.xx] += square;
+        of[k][t->form.x] -= 2 * each * e * f;
+        if (t->form.y >= TMI_MOMENTS) continue;
+        of[k][t->form.xy] -= 2 * square * t->ratio;
+        of[k][t->form.yy] += square * t->ratio * t->ratio;
+        of[k][t->form.y] += 2 * each * e * f * t->ratio;
+    }
+    tmi_contrast_products(of[2], z);
+    for (size_t m = 0; m < TMI_MOMENTS; m++) of[2][m] *= 2 * part.a * both;
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t m = 0; m < TMI_MOMENTS; m++) of[k][m] *= scale;
+        TMI_TRY(tmi_moment_sum_make(&sums[k], &s->workload, weighting, k < 2 ? z->terms[k].statistic : z->statistic,
+                                    k < 2 ? z->terms[k].cell : group, stratum, of[k], NULL, err));
+        reads[k] = (tmi_read){&sums[k].combination, TMI_CONTRAST_NOISE};
+    }
+    TMI_TRY(tmi_moment_parts_add(&parts, s, reads, 3, stratum, 1, err));
+    for (size_t i = 0; i < parts.count; i++) {
+        const tmi_moment_part *p = &parts.list[i];
+        *variance += tmi_noise_part_variance((tmi_noise_part){p->factor[TMI_CONTRAST_NOISE], p->scale, parts.gaussian, p->count});
+    }
+
+done:
+    for (size_t k = 0; k < 3; k++) tmi_moment_sum_clear(&sums[k]);
+    tmi_moment_parts_clear(&parts);
     return status;
 }
 

@@ -9,4 +9,10 @@
 /* Gives the noise of the group that was taken. Errors: SYSTEM. */
 tamis_status tmi_contrast_noise_make(tmi_moment_parts *parts, const tmi_contrast_sums *sums, tamis_error *err);
 
+/* The variance of the noise of the estimated sampling variance, in one stratum or in all, of the group that was taken; of two
+ * statistics of the same rows whose products were measured. `sum`: of their linearised variables there; `scale`: what a weight
+ * of 1 is in the tables. Errors: SYSTEM. */
+tamis_status tmi_contrast_squares_noise(double *variance, const tmi_contrast_sums *sums, size_t group, size_t stratum,
+                                        tmi_stratum_part part, bool subtracts, double sum, double scale, tamis_error *err);
+
 #endif

@@ -9,6 +9,7 @@ typedef struct tmi_contrast_reading {
     tmi_contrast_sums sums;
     const tmi_result *const *first; /* of each statistic: its first result */
     double *together;               /* of each group: what numbers that vary together add to the sum of their variances */
+    double *form_noise; /* of each group: the variance of the noise of the whole sum; NULL: of each number by itself */
 } tmi_contrast_reading;
 
 /* The sampling variance of the group that was taken, with notes in its result: infinite or NaN where it is not known. */

@@ -37,25 +37,72 @@ static void note(tmi_result *result, const char *words)
 
 /* ---- own squares ---- */
 
-/* Adds one stratum, or the whole sample: moments are those of the statistics' groups, without weights. */
-static void add_layer(double *together, const tmi_contrast_sums *z, const double *const *moments, tmi_stratum_part part,
-                      bool subtracts)
+/* Moments of the two statistics' groups and, where products were measured, of the contrast's own; of a stratum, or of the whole
+ * sample. */
+typedef struct moments_of {
+    double *of[3];
+} moments_of;
+
+static tamis_status moments_make(moments_of *m, const tmi_contrast_reading *a, size_t groups, tamis_error *err)
 {
+    const size_t counts[3] = {a->sums.of[0].count, a->sums.of[1].count, a->form_noise ? groups : 0};
+    *m = (moments_of){{NULL}};
+    for (size_t k = 0; k < 3; k++)
+        if (counts[k] > 0 && !(m->of[k] = tmi_alloc(counts[k], TMI_MOMENTS * sizeof *m->of[k]))) return tmi_fail_memory(err);
+    return TAMIS_OK;
+}
+
+static tamis_status moments_read(moments_of *m, const tmi_contrast_reading *a, size_t copy, size_t stratum, tamis_error *err)
+{
+    const tmi_plan_contrast *c = a->r->schedule->plan->statistics[a->sums.statistic].contrast;
+    tamis_status status = TAMIS_OK;
+    for (size_t k = 0; k < 3 && status == TAMIS_OK; k++)
+        if (m->of[k])
+            status = tmi_reconstruct_moments(m->of[k], &a->r->main, copy, k < 2 ? c->compared[k].statistic : a->sums.statistic,
+                                             stratum, err);
+    return status;
+}
+
+static void moments_clear(moments_of *m)
+{
+    for (size_t k = 0; k < 3; k++) tmi_free(m->of[k]);
+}
+
+/* The sum of products of the two linearised variables of a group; NaN: it is not known. */
+static double product_of(const tmi_contrast_reading *a, const moments_of *m, size_t group)
+{
+    const tmi_contrast_sums *z = &a->sums;
+    double of[TMI_MOMENTS], sum = 0;
+    if (!m->of[2])
+        return tmi_contrast_product(z, m->of[0] + z->terms[0].cell * TMI_MOMENTS, m->of[1] + z->terms[1].cell * TMI_MOMENTS);
+    tmi_contrast_products(of, z);
+    for (size_t k = 0; k < TMI_MOMENTS; k++) sum += of[k] * m->of[2][group * TMI_MOMENTS + k];
+    return sum;
+}
+
+/* Adds one stratum, or the whole sample. Moments are those of the tables, where a row of weight 1 is 1/`scale`. */
+static tamis_status add_layer(tmi_contrast_reading *a, size_t group, const moments_of *moments, size_t stratum, double scale,
+                              tmi_stratum_part part, bool subtracts, tamis_error *err)
+{
+    const tmi_contrast_sums *z = &a->sums;
     const tmi_plan_contrast *c = z->inference->schedule->plan->statistics[z->statistic].contrast;
-    double sum = 0, squares = 0;
+    double *together = &a->together[group], sum = 0, squares = 0;
     for (size_t k = 0; k < z->term_count && subtracts; k++) {
         const tmi_contrast_term *t = &z->terms[k];
         if (t->factor == 0) continue;
-        const double *m = moments[c->terms[k].compared] + t->cell * TMI_MOMENTS,
-                     e = t->factor * (m[t->form.x] - (t->form.y < TMI_MOMENTS ? t->ratio * m[t->form.y] : 0));
+        const double *m = moments->of[c->terms[k].compared] + t->cell * TMI_MOMENTS,
+                     e = scale * t->factor * (m[t->form.x] - (t->form.y < TMI_MOMENTS ? t->ratio * m[t->form.y] : 0));
         sum += e;
         squares += e * e;
     }
     *together -= subtracts ? part.a / part.rows * (sum * sum - squares) : 0;
-    if (c->across || z->terms[0].factor == 0 || z->terms[1].factor == 0) return;
-    *together += 2 * z->terms[0].factor * z->terms[1].factor * part.a *
-                 tmi_contrast_product(z, moments[0] + z->terms[0].cell * TMI_MOMENTS,
-                                      moments[1] + z->terms[1].cell * TMI_MOMENTS);
+    if (c->across || z->terms[0].factor == 0 || z->terms[1].factor == 0) return TAMIS_OK;
+    *together += 2 * z->terms[0].factor * z->terms[1].factor * part.a * scale * product_of(a, moments, group);
+    if (!a->form_noise) return TAMIS_OK;
+    double noise;
+    const tamis_status status = tmi_contrast_squares_noise(&noise, z, group, stratum, part, subtracts, sum, scale, err);
+    if (status == TAMIS_OK) a->form_noise[group] += noise;
+    return status;
 }
 
 /* Weights after the noise: stratum by stratum. */
@@ -64,30 +111,24 @@ static tamis_status add_strata(tmi_contrast_reading *a, size_t groups, tamis_err
     const tmi_schedule *s = a->r->schedule;
     const bool separate = s->workload.separate_strata;
     tmi_contrast_sums *z = &a->sums;
-    double *moments[2] = {NULL, NULL};
-    tamis_status status = TAMIS_OK;
-    for (size_t k = 0; k < 2 && z->of[k].count > 0; k++) {
-        moments[k] = tmi_alloc(z->of[k].count, TMI_MOMENTS * sizeof *moments[k]);
-        if (!moments[k]) TMI_TRY(tmi_fail_memory(err));
-    }
-    const tmi_plan_contrast *c = s->plan->statistics[z->statistic].contrast;
-    for (size_t copy = 0; copy < a->r->main.copies; copy++) {
+    moments_of moments;
+    tamis_status status = moments_make(&moments, a, groups, err);
+    for (size_t copy = 0; copy < a->r->main.copies && status == TAMIS_OK; copy++) {
+        const size_t stratum = separate ? copy : 0;
         TMI_TRY(tmi_watch_beat(s->watch, err));
-        for (size_t k = 0; k < c->compared_count && moments[k]; k++)
-            TMI_TRY(tmi_reconstruct_moments(moments[k], &a->r->main, copy, c->compared[k].statistic, separate ? copy : 0, err));
+        TMI_TRY(moments_read(&moments, a, copy, stratum, err));
         for (size_t g = 0; g < groups; g++) {
             tmi_contrast_take_group(z, g);
             const tmi_contrast_term *first = &z->terms[0];
             if (separate && !tmi_group_has_stratum(s, first->statistic, first->cell, copy)) continue;
-            add_layer(&a->together[g], z, (const double *const *)moments,
-                      separate ? tmi_stratum_part_of(s, copy) : tmi_group_part(s, first->statistic, first->cell),
-                      s->sampling.subtracts);
+            const tmi_stratum_part part = separate ? tmi_stratum_part_of(s, copy)
+                                                   : tmi_group_part(s, first->statistic, first->cell);
+            TMI_TRY(add_layer(a, g, &moments, stratum, 1, part, s->sampling.subtracts, err));
         }
     }
 
 done:
-    tmi_free(moments[0]);
-    tmi_free(moments[1]);
+    moments_clear(&moments);
     return status;
 }
 
@@ -97,23 +138,19 @@ static tamis_status add_weighed(tmi_contrast_reading *a, size_t groups, tamis_er
 {
     const tmi_schedule *s = a->r->schedule;
     tmi_contrast_sums *z = &a->sums;
-    const size_t room = (z->of[0].count + z->of[1].count) * TMI_MOMENTS;
-    double *values = tmi_alloc(room, sizeof *values);
-    const double *moments[2] = {values, values ? values + z->of[0].count * TMI_MOMENTS : NULL};
-    if (!values) return tmi_fail_memory(err);
-    for (size_t g = 0; g < groups; g++) {
+    moments_of moments;
+    tamis_status status = moments_make(&moments, a, groups, err);
+    if (status == TAMIS_OK) status = moments_read(&moments, a, 0, 0, err);
+    for (size_t g = 0; g < groups && status == TAMIS_OK; g++) {
         tmi_contrast_take_group(z, g);
         const size_t h = tmi_group_stratum(s, z->terms[0].statistic, z->terms[0].cell);
-        const double w = h == SIZE_MAX ? 1 : tmi_number_nearest(s->sampling.weight[h]);
-        for (size_t k = 0, place = 0; k < 2; k++)
-            for (size_t cell = 0; cell < z->of[k].count; cell++)
-                for (size_t m = 0; m < TMI_MOMENTS; m++, place++) values[place] = z->of[k].groups[cell].value[m] / w;
+        const bool one = h != SIZE_MAX;
         const tmi_stratum_part whole = {.a = s->sampling.ratio, .rows = 1};
-        add_layer(&a->together[g], z, moments, h == SIZE_MAX ? whole : tmi_stratum_part_of(s, h),
-                  h != SIZE_MAX && s->sampling.subtracts);
+        status = add_layer(a, g, &moments, 0, one ? 1 / tmi_number_nearest(s->sampling.weight[h]) : 1,
+                           one ? tmi_stratum_part_of(s, h) : whole, one && s->sampling.subtracts, err);
     }
-    tmi_free(values);
-    return TAMIS_OK;
+    moments_clear(&moments);
+    return status;
 }
 
 /* Numbers of different strata have nothing in common, nor has a number that is public. */
@@ -128,6 +165,10 @@ static tamis_status set_together(tmi_contrast_reading *a, size_t groups, tamis_e
     if (tmi_variance_source_for(s, a->sums.statistic) != TMI_OWN_SQUARES) return TAMIS_OK;
     if (s->plan->statistics[a->sums.statistic].model) return tmi_model_together(a, groups, err);
     if (apart || known) return TAMIS_OK;
+    bool products;
+    const tamis_status status = tmi_products_are_measured(&products, s, a->sums.statistic, err);
+    if (status != TAMIS_OK) return status;
+    if (products && !(a->form_noise = tmi_alloc(groups, sizeof *a->form_noise))) return tmi_fail_memory(err);
     return tmi_main_weighting(s) == TMI_UNWEIGHTED ? add_strata(a, groups, err) : add_weighed(a, groups, err);
 }
 
@@ -160,6 +201,7 @@ static double own_squares(tmi_result *result, const tmi_contrast_reading *a)
         note(result, from_sum);
         return most;
     }
+    if (a->form_noise) noise = a->form_noise[result->cell];
     const double margin = tmi_variance_margin(tmi_number_nearest(s->confidence)) * sqrt(noise);
     const tmi_variance v = tmi_variance_limit(sum + together, margin, most);
     result->limited = margin > 0 && margin >= sum + together;
@@ -465,7 +507,8 @@ static tamis_status read_contrast(tmi_result *list, tmi_contrast_reading *a, siz
 done:
     tmi_contrast_sums_clear(&a->sums);
     tmi_free(a->together);
-    a->together = NULL;
+    tmi_free(a->form_noise);
+    a->together = a->form_noise = NULL;
     return status;
 }
 

@@ -106,7 +106,7 @@ static tamis_status collect(collected *c, tmi_errors *e, const tmi_inference *r,
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         tmi_error_source source;
         const tmi_measurement *m = tmi_errors_measured(s, i);
-        if (!tmi_has_own_errors(s, i) || !m) continue;
+        if (!m || m->marginal.statistic != i) continue;
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(tmi_error_source_make(&source, r, m, err));
         for (size_t g = 0; g < e->first[i + 1] - e->first[i] && status == TAMIS_OK; g++) {
@@ -135,6 +135,19 @@ static void borrow(tmi_errors *e, const tmi_schedule *s, size_t i)
         e->list[e->first[i] + g] = e->list[e->first[from] + g];
         e->list[e->first[i] + g].other = tmi_is_of_curve(s->plan, i);
     }
+}
+
+/* Numbers of a contrast that nobody asked for have its design effect: it is all that their own intervals serve, whose ends are
+ * scaled to the contrast's error. */
+static void lend(tmi_errors *e, const tmi_schedule *s, size_t contrast)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[contrast];
+    for (size_t k = e->first[contrast]; t->contrast && !t->model && k < e->first[contrast + 1]; k++)
+        for (size_t term = 0; term < t->contrast->term_count; term++) {
+            const size_t of = tmi_term_statistic(t->contrast, term);
+            tmi_number_error *own = &e->list[e->first[of] + tmi_term_cell(s->plan, t, term, k - e->first[contrast])];
+            if (isnan(own->effect) && !tmi_errors_measured(s, of)) *own = e->list[k];
+        }
 }
 
 /* A public design effect is that over a simple random sample: it is multiplied by the mean weight, from noisy sums of weights and
@@ -177,6 +190,7 @@ tamis_status tmi_errors_make(tmi_errors *e, const tmi_inference *r, tamis_error 
     TMI_TRY(tmi_error_limits(limits, c.numbers, c.count, &guess, err));
     for (size_t k = 0; k < c.count; k++) e->list[c.places[k]].effect = limits[k].variance / c.numbers[k].squares;
     for (size_t i = 0; i < count; i++) borrow(e, s, i);
+    for (size_t i = 0; i < s->plan->asked_count; i++) lend(e, s, i);
 
 done:
     tmi_free(c.numbers);

@@ -337,7 +337,6 @@ done:
 static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_schedule *s, size_t i, size_t group, size_t stratum,
                                 double weight, tamis_error *err)
 {
-    const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_weighting weighting = tmi_weighting_of(s, i);
     tmi_moment_sum sums[TMI_MOMENTS] = {0};
     tmi_read reads[TMI_MOMENTS];
@@ -345,8 +344,7 @@ static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_schedule *s, 
     tamis_status status = TAMIS_OK;
     for (size_t m = 0; m < TMI_MOMENTS; m++) {
         double one[TMI_MOMENTS] = {0};
-        const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
-        if ((of_x && !t->column) || (of_y && !t->second)) continue;
+        if (!tmi_has_moment(&s->workload.maps[i], m)) continue;
         one[m] = 1;
         TMI_TRY(tmi_moment_sum_make(&sums[m], &s->workload, weighting, i, group, stratum, one, NULL, err));
         reads[count++] = (tmi_read){&sums[m].combination, m};

@@ -243,8 +243,7 @@ tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *r
     for (size_t moment = 0; moment < TMI_MOMENTS; moment++) {
         double one[TMI_MOMENTS] = {0};
         tmi_moment_sum sum;
-        const bool of_x = moment == TMI_OF_X || moment == TMI_OF_XX, of_y = moment > TMI_OF_X && moment != TMI_OF_XX;
-        if ((of_x && !t->column) || (of_y && !t->second)) continue;
+        if (!tmi_has_moment(&s->workload.maps[statistic], moment)) continue;
         one[moment] = 1;
         TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, r->weighting, statistic, SIZE_MAX, stratum, one, NULL, err));
         for (size_t term = 0; term < sum.combination.term_count && status == TAMIS_OK; term++) {

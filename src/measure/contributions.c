@@ -221,3 +221,8 @@ tmi_variance_source tmi_variance_source_for(const tmi_schedule *s, size_t i)
     if (s->workload.maps[i].contributed || lies_in_strata(s, i)) return TMI_OWN_SQUARES;
     return tmi_variance_source_of(s);
 }
+
+bool tmi_reads_products(const tmi_schedule *s, size_t i)
+{
+    return tmi_has_products(&s->workload, i) && tmi_variance_source_for(s, i) == TMI_OWN_SQUARES;
+}

@@ -42,6 +42,10 @@ tmi_variance_source tmi_variance_source_for(const tmi_schedule *schedule, size_t
 double tmi_contribution_spread(const tmi_sampling *sampling, size_t part);
 int64_t tmi_contribution_rows(const tmi_sampling *sampling, size_t part);
 
+/* Whether the sampling variance of a contrast can be read from products of its columns (tmi_has_products): where those of its
+ * numbers are read from their squares. */
+bool tmi_reads_products(const tmi_schedule *schedule, size_t contrast);
+
 /* Whether any statistic that is not known is read from contributions. */
 bool tmi_has_contributed(const tmi_schedule *schedule);
 

@@ -37,29 +37,22 @@ static tamis_status variance_of(double *variance, const tmi_schedule *s, tmi_wei
     return status;
 }
 
-static bool has_moment(const tmi_schedule *s, size_t i, size_t moment)
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[i];
-    if (moment == TMI_OF_ROWS) return true;
-    if (moment == TMI_OF_X || moment == TMI_OF_XX) return t->column != NULL;
-    return t->second != NULL;
-}
-
 tamis_status tmi_moment_noise_make(tmi_moment_noise *n, const tmi_schedule *s, tmi_weighting weighting, size_t i, size_t group,
                                    size_t stratum, tamis_error *err)
 {
+    const tmi_statistic_map *map = &s->workload.maps[i];
     tamis_status status = TAMIS_OK;
     *n = (tmi_moment_noise){0};
     for (size_t a = 0; a < TMI_MOMENTS; a++) {
         double c[TMI_MOMENTS] = {0};
         c[a] = 1;
-        if (has_moment(s, i, a)) TMI_TRY(variance_of(&n->covariance[a][a], s, weighting, i, group, stratum, c, err));
+        if (tmi_has_moment(map, a)) TMI_TRY(variance_of(&n->covariance[a][a], s, weighting, i, group, stratum, c, err));
     }
     for (size_t a = 0; a < TMI_MOMENTS; a++)
         for (size_t b = a + 1; b < TMI_MOMENTS; b++) {
             double c[TMI_MOMENTS] = {0}, both;
             const double own = n->covariance[a][a], other = n->covariance[b][b];
-            if (!has_moment(s, i, a) || !has_moment(s, i, b) || isinf(own) || isinf(other)) continue;
+            if (!tmi_has_moment(map, a) || !tmi_has_moment(map, b) || isinf(own) || isinf(other)) continue;
             const double size = sqrt(fmax(own, 1e-300) / fmax(other, 1e-300)); /* of the same size: less is lost */
             c[a] = 1;
             c[b] = size;
@@ -69,6 +62,16 @@ tamis_status tmi_moment_noise_make(tmi_moment_noise *n, const tmi_schedule *s, t
         }
 
 done:
+    return status;
+}
+
+tamis_status tmi_products_are_measured(bool *measured, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    static const double product[TMI_MOMENTS] = {[TMI_OF_XY] = 1};
+    double variance = INFINITY;
+    tamis_status status = TAMIS_OK;
+    if (tmi_reads_products(s, i)) status = variance_of(&variance, s, tmi_main_weighting(s), i, 0, 0, product, err);
+    *measured = status == TAMIS_OK && isfinite(variance);
     return status;
 }
 

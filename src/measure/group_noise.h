@@ -18,6 +18,9 @@ double tmi_moment_noise_of(const tmi_moment_noise *noise, const double coefficie
 tamis_status tmi_moment_noise_make(tmi_moment_noise *noise, const tmi_schedule *schedule, tmi_weighting weighting,
                                    size_t statistic, size_t group, size_t stratum, tamis_error *err);
 
+/* Whether the products of a contrast's two columns follow from the tables (tmi_has_products). Errors: SYSTEM. */
+tamis_status tmi_products_are_measured(bool *measured, const tmi_schedule *schedule, size_t contrast, tamis_error *err);
+
 typedef struct tmi_group_noise {
     size_t pattern[TMI_MAX_BY];
     tmi_moment_noise estimate; /* of the estimated moments of the population */

@@ -187,7 +187,7 @@ tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *w, tmi
 {
     const tmi_plan_statistic *t = &w->plan->statistics[i];
     const tmi_statistic_map *r = &w->maps[i];
-    making m = {.sum = sum, .w = w, .r = r, .terms = t->second && t->second != t->column ? 3 : 1};
+    making m = {.sum = sum, .w = w, .r = r, .terms = r->y.column && r->y.column != r->x.column ? 3 : 1};
     tmi_combination *c = &sum->combination;
     size_t numbers = 0;
     tamis_status status;

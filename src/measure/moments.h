@@ -35,6 +35,13 @@ tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *worklo
                                  tamis_error *err);
 void tmi_moment_sum_clear(tmi_moment_sum *sum);
 
+/* Whether the rows of a map have a moment: x and y may be missing. */
+static inline bool tmi_has_moment(const tmi_statistic_map *map, size_t moment)
+{
+    if (moment == TMI_OF_ROWS) return true;
+    return (moment == TMI_OF_X || moment == TMI_OF_XX ? &map->x : &map->y)->column != NULL;
+}
+
 /* The value of cell number `cell` in the i-th of some columns, crossed; the last column runs fastest. */
 const char *tmi_cell_value(const tmi_plan_column *const *by, size_t by_count, size_t cell, size_t i);
 

@@ -436,8 +436,20 @@ done:
 
 #define MOST_NUMBERS 2 /* whose levels a linearised variable is a function of (variance/method.h) */
 
+/* Two statistics of the same rows, of one column each, which are not about the same one. */
+static tamis_status set_products(tmi_workload *w, size_t i, tamis_error *err)
+{
+    const tmi_plan_contrast *c = w->plan->statistics[i].contrast;
+    const tmi_plan_compared *x = &c->compared[0], *y = &c->compared[1];
+    if (c->compared_count < 2 || !x->column || !y->column || x->second || y->second || x->column == y->column ||
+        tmi_relation_of(x->column, y->column) != TMI_UNRELATED)
+        return TAMIS_OK;
+    const tamis_status status = set_variable(&w->maps[i].x, w, i, x->column, err);
+    return status == TAMIS_OK ? set_variable(&w->maps[i].y, w, i, y->column, err) : status;
+}
+
 /* The axes of the statistics that a contrast is made of, for its sampling error. */
-static void set_contrast(tmi_workload *w, size_t i)
+static tamis_status set_contrast(tmi_workload *w, size_t i, tamis_error *err)
 {
     const tmi_plan_statistic *t = &w->plan->statistics[i];
     tmi_statistic_map *r = &w->maps[i];
@@ -462,8 +474,10 @@ static void set_contrast(tmi_workload *w, size_t i)
         last = of->statistic;
     }
     r->where = w->maps[last].where;
+    r->whole = w->maps[last].whole;
     for (size_t a = 0; a < r->axis_count; a++) numbers += w->origins[r->axes[a]].number != NULL;
     r->joint = r->joint && numbers <= MOST_NUMBERS;
+    return r->joint ? set_products(w, i, err) : TAMIS_OK;
 }
 
 tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
@@ -492,7 +506,7 @@ tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tm
     for (size_t k = 0; k < plan->statistic_count; k++)
         if (!known[w->order[k]]) TMI_TRY(set_reading(w, w->order[k], err));
     for (size_t i = 0; i < plan->statistic_count; i++)
-        if (plan->statistics[i].contrast) set_contrast(w, i);
+        if (plan->statistics[i].contrast) TMI_TRY(set_contrast(w, i, err));
 
 done:
     if (status != TAMIS_OK) tmi_workload_clear(w);

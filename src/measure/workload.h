@@ -75,8 +75,9 @@ typedef struct tmi_statistic_map {
     bool whole;                   /* its conditions are taken together, as classes of their own */
     const tmi_only_group *only;   /* NULL: all groups */
     tmi_variable x, y;
-    /* of a contrast, which has no table of estimates: whether a table of the second stage can have its `axes`, those of all
-     * of its statistics together */
+    /* of a contrast, which has no table of estimates: whether a table can have its `axes`, those of all of its statistics
+     * together, as that of its second stage has. `x` and `y` are the columns of two statistics of the same rows, whose products
+     * say how they vary together; there are none where it does not follow from these (tmi_has_products). */
     bool joint;
 } tmi_statistic_map;
 
@@ -122,6 +123,12 @@ static inline size_t tmi_control_levels(const tmi_workload *workload)
 
 /* Whether a statistic is read as a sum: a count or total, or one that is divided by the public size of the population. */
 bool tmi_is_sum(const tmi_plan_statistic *statistic);
+
+/* Whether how the two statistics of a contrast vary together follows from products of their columns, in a table that has both. */
+static inline bool tmi_has_products(const tmi_workload *workload, size_t contrast)
+{
+    return workload->plan->statistics[contrast].contrast && workload->maps[contrast].y.column;
+}
 
 /* Whether a category is about strata that have tables of their own: it says which of these count, and is no axis of them. */
 bool tmi_is_separate(const tmi_workload *workload, const tmi_plan_column *category);

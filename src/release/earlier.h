@@ -9,7 +9,8 @@
 /* Reads the numbers of all changes of the schedule's plan; empty if it has none.
  *
  * Errors   INVALID (a folder is not there or has no certificate, or a number of this wave is public), REFUSED (a folder does not
- *          verify; it is of the same wave, of other units, or has no such number with the same ranges and groups), SYSTEM. */
+ *          verify; it is of the same wave, of other units, or has no such number with the same ranges and groups; two folders
+ *          of different releases have one name), SYSTEM. */
 tamis_status tmi_earlier_read(tmi_earlier_list *list, const tmi_schedule *schedule, tamis_error *err);
 
 /* The same of one folder: the changes that are since `named` in the plan, from the folder at `path`; others stay as they are. The

@@ -182,7 +182,7 @@ tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *s, tamis_er
     tamis_status status;
     for (size_t i = 0; i < s->plan->statistic_count; i++) ratios[i] = NAN;
     if (s->measurement_count == 0) return TAMIS_OK;
-    TMI_TRY(tmi_targets_make(&a, s, err));
+    TMI_TRY(tmi_targets_make(&a, s, false, err));
     alone = tmi_alloc(a.count, sizeof *alone);
     if (!alone) TMI_TRY(tmi_fail_memory(err));
     tmi_problem p = tmi_problem_of(&a, s->gaussian, tmi_number_nearest(s->spent));

@@ -425,20 +425,18 @@ static tamis_status make_workload(tmi_schedule *s, bool separate_strata, bool sh
 
 /* ---- all combinations ---- */
 
-/* Searches with strata measured apart or together, and with classes of a column joined or not, as given. */
-static tamis_status try_workload(solution *best, tmi_schedule *s, bool separate_strata, bool shared_classes, const bool *known,
-                                 tamis_error *err)
+/* Searches with a workload that is made, with tables of two columns that are compared or without. */
+static tamis_status try_targets(solution *best, tmi_schedule *s, bool products, tamis_error *err)
 {
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
     tmi_targets targets = {0};
     double rho = 0;
     tamis_number *quantiles = NULL;
     tamis_status status;
-    TMI_TRY(make_workload(s, separate_strata, shared_classes, known, err));
     TMI_TRY(tmi_quantile_tasks_share(&quantiles, s->plan, err));
     const double rest = (1 - tmi_number_nearest(quantiles)) * (has_second_stage(s) ? 1 - SECOND : 1);
     const bool prefix = tmi_has_method(s->plan, TAMIS_QUANTILE_PREFIX);
-    TMI_TRY(tmi_targets_make(&targets, s, err));
+    TMI_TRY(tmi_targets_make(&targets, s, products, err));
     if (loss->rho) {
         TMI_TRY(try_noise(best, s, &targets, true, rest * tmi_number_nearest(loss->rho), err));
     } else { /* with a delta both laws of noise are tried, unless a quantile needs one of them */
@@ -450,6 +448,16 @@ static tamis_status try_workload(solution *best, tmi_schedule *s, bool separate_
 done:
     tamis_number_free(quantiles);
     tmi_targets_clear(&targets);
+    return status;
+}
+
+/* Strata are measured apart or together, and classes of a column joined or not, as given. */
+static tamis_status try_workload(solution *best, tmi_schedule *s, bool separate_strata, bool shared_classes, const bool *known,
+                                 tamis_error *err)
+{
+    tamis_status status = make_workload(s, separate_strata, shared_classes, known, err);
+    if (status == TAMIS_OK) status = try_targets(best, s, false, err);
+    if (status == TAMIS_OK && tmi_targets_may_have_products(s)) status = try_targets(best, s, true, err);
     return status;
 }
 

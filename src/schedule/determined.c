@@ -25,7 +25,7 @@ tamis_status tmi_schedule_check_determined(const tmi_schedule *s, tamis_error *e
 {
     tmi_targets targets = {0};
     tamis_status status;
-    TMI_TRY(tmi_targets_make(&targets, s, err));
+    TMI_TRY(tmi_targets_make(&targets, s, false, err));
     TMI_TRY(inform(&targets, s, err));
     const tmi_problem problem = {.effects = &targets.effects};
     for (size_t i = 0; i < targets.count; i++) {

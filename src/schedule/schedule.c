@@ -75,7 +75,7 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
     if (right && marginal->form != TMI_FULL)
         right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && !tmi_method_of(marginal->weighting);
     if (right && tmi_method_of(marginal->weighting)) {
-        right = marginal->statistic < s->plan->statistic_count && tmi_has_own_errors(s, marginal->statistic);
+        right = marginal->statistic < s->plan->statistic_count && tmi_may_have_errors(s, marginal->statistic);
         const tmi_marginal own = right ? tmi_errors_marginal(s, marginal->statistic) : *marginal;
         right = right && own.domain == marginal->domain && own.axis_count == marginal->axis_count &&
                 memcmp(own.axes, marginal->axes, own.axis_count * sizeof *own.axes) == 0;
@@ -138,7 +138,8 @@ static tamis_status take_maps(tmi_schedule *s, tamis_error *err)
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         const tmi_statistic_map *r = &s->workload.maps[i];
-        for (size_t weighting = 0; !r->known && weighting < TMI_WEIGHTINGS; weighting++) {
+        const bool read = !r->known || tmi_reads_products(s, i);
+        for (size_t weighting = 0; read && weighting < TMI_WEIGHTINGS; weighting++) {
             if (!is_read_from(s, i, (tmi_weighting)weighting)) continue;
             tmi_marginal marginal = {.weighting = weighting, .domain = r->domain, .axis_count = r->axis_count};
             memcpy(marginal.axes, r->axes, sizeof marginal.axes);

@@ -308,23 +308,26 @@ static bool is_joint(const tmi_schedule *s, size_t i)
     return joint;
 }
 
-/* Whether a statistic that nobody asked for serves models alone: they need no error of a cell by itself. */
-static bool serves_models_alone(const tamis_plan *plan, size_t i)
+/* Whether nobody asked for a statistic and all that it serves is measured for itself: models, and contrasts with standard errors of
+ * their own, which say enough about their numbers (inference/errors.c). */
+static bool serves_measured_alone(const tmi_schedule *s, size_t i)
 {
+    const tamis_plan *plan = s->plan;
     if (i < plan->compared_first) return false;
     for (size_t j = 0; j < plan->asked_count; j++) {
         const tmi_plan_statistic *t = &plan->statistics[j];
         for (size_t k = 0; t->contrast && !t->model && k < t->contrast->compared_count; k++)
-            if (t->contrast->compared[k].statistic == i) return false;
+            if (t->contrast->compared[k].statistic == i && !tmi_has_own_errors(s, j)) return false;
     }
     return true;
 }
 
-bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
+bool tmi_has_own_errors(const tmi_schedule *s, size_t i) { return tmi_may_have_errors(s, i) && !serves_measured_alone(s, i); }
+
+bool tmi_may_have_errors(const tmi_schedule *s, size_t i)
 {
     const tmi_statistic_map *r = &s->workload.maps[i];
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    if (serves_models_alone(s->plan, i)) return false;
     if ((t->contrast ? !is_joint(s, i) : r->known) || tmi_variance_source_for(s, i) != TMI_MEASURED_ERRORS ||
         tmi_has_ranges_by_stratum(t))
         return false;

@@ -55,7 +55,8 @@ bool tmi_psus_are_all_drawn(const tmi_schedule *schedule);
 /* The family of the tables of the second stage: which method the design needs. Needs a source that is measured. */
 tmi_weighting tmi_errors_family(const tmi_schedule *schedule);
 
-/* Whether the standard errors of a statistic's numbers are measured for it: from the plan alone. */
+/* Whether the standard errors of a statistic's numbers can be measured for it, and whether they are: from the plan alone. */
+bool tmi_may_have_errors(const tmi_schedule *schedule, size_t statistic);
 bool tmi_has_own_errors(const tmi_schedule *schedule, size_t statistic);
 
 /* The statistic whose standard errors say something about this one's: itself, one that asks for the same, or the nearest cut of

@@ -228,6 +228,77 @@ done:
     return status;
 }
 
+/* ---- contrasts of two statistics of the same rows ---- */
+
+/* Adds f times the estimate of a statistic, or of its doubt; its own x is the second one of both. */
+static void add_linear(double sum[TMI_MOMENTS], const double own[TMI_MOMENTS], double f, bool second)
+{
+    sum[TMI_OF_ROWS] += f * own[TMI_OF_ROWS];
+    sum[second ? TMI_OF_Y : TMI_OF_X] += f * own[TMI_OF_X];
+}
+
+/* Adds f^2 times the squares of one linearised variable. */
+static void add_squares(double sum[TMI_MOMENTS], const double own[TMI_MOMENTS], double f, bool second)
+{
+    sum[TMI_OF_ROWS] += f * f * own[TMI_OF_ROWS];
+    sum[second ? TMI_OF_Y : TMI_OF_X] += f * f * own[TMI_OF_X];
+    sum[second ? TMI_OF_YY : TMI_OF_XX] += f * f * own[TMI_OF_XX];
+}
+
+/* Adds twice the product of two linear functions of the moments of a row. */
+static void add_product(double sum[TMI_MOMENTS], const double a[TMI_MOMENTS], const double b[TMI_MOMENTS], double f)
+{
+    sum[TMI_OF_XY] += 2 * f * a[TMI_OF_X] * b[TMI_OF_X];
+    sum[TMI_OF_X] += 2 * f * a[TMI_OF_X] * b[TMI_OF_ROWS];
+    sum[TMI_OF_Y] += 2 * f * a[TMI_OF_ROWS] * b[TMI_OF_X];
+    sum[TMI_OF_ROWS] += 2 * f * a[TMI_OF_ROWS] * b[TMI_OF_ROWS];
+}
+
+/* With `products` its sampling variance is read from a table of both columns; without, it is the largest that both of its
+ * statistics can have together. */
+static tamis_status add_pair(making *m, size_t i, bool products, tamis_error *err)
+{
+    const tmi_schedule *s = m->s;
+    tmi_targets *a = m->targets;
+    const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    const size_t noise = a->part_count;
+    double estimate[TMI_MOMENTS] = {0}, uncertain[TMI_MOMENTS] = {0}, squares[TMI_MOMENTS] = {0}, sampling = 0, sum = 0, f[2];
+    tmi_typical_group o[2];
+    tamis_status status = TAMIS_OK;
+    for (size_t k = 0; k < 2; k++) {
+        tmi_typical_group_make(&o[k], s, tmi_term_statistic(c, k));
+        f[k] = tmi_expected_weight(s, i, k);
+        const double sd = isnan(o[k].sampling_sd) ? 0 : fabs(f[k]) * o[k].sampling_sd;
+        sampling += sd * sd;
+        sum += sd;
+        add_linear(estimate, o[k].estimate, f[k], k == 1);
+        add_linear(uncertain, o[k].uncertain, f[k], k == 1);
+        add_squares(squares, o[k].spread, f[k], k == 1);
+        if (products) continue;
+        TMI_TRY(take_all(a, s, tmi_term_statistic(c, k), o[k].uncertain, false, err));
+        TMI_TRY(take_all(a, s, tmi_term_statistic(c, k), o[k].estimate, false, err));
+    }
+    add_product(squares, o[0].estimate, o[1].estimate, f[0] * f[1]);
+    if (products) {
+        TMI_TRY(take_all(a, s, i, uncertain, false, err));
+        TMI_TRY(take_all(a, s, i, estimate, false, err));
+    }
+    const size_t spread = a->part_count;
+    if (products) TMI_TRY(take_all(a, s, i, squares, true, err));
+    add_aim(m, SIZE_MAX, tmi_number_nearest(s->plan->statistics[i].share), products ? sampling : sum * sum,
+            products ? tmi_variance_margin(CONFIDENCE) : 0, noise, spread);
+
+done:
+    return status;
+}
+
+bool tmi_targets_may_have_products(const tmi_schedule *s)
+{
+    bool may = false;
+    for (size_t i = 0; i < s->plan->asked_count; i++) may = may || tmi_reads_products(s, i);
+    return may;
+}
+
 /* Rows of the control cells, or of a statistic's groups, for what they are needed: their relative error counts. */
 static tamis_status add_counts(making *m, const tmi_combination *c, double share, double sampling, tamis_error *err)
 {
@@ -317,7 +388,7 @@ static void set_families(tmi_targets *a, const tmi_schedule *s)
     }
 }
 
-tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, tamis_error *err)
+tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, bool products, tamis_error *err)
 {
     const size_t count = s->plan->statistic_count, domains = s->workload.domain_count;
     bool *known = tmi_alloc(TMI_WEIGHTINGS * domains, sizeof *known);
@@ -325,12 +396,12 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, tamis_error
     double shares = 0;
     tamis_status status;
     *a = (tmi_targets){0};
-    m.noise = tmi_alloc(2 * count + 4, sizeof *m.noise);
-    m.spread = tmi_alloc(2 * count + 4, sizeof *m.spread);
-    a->list = tmi_alloc(2 * count + 4, sizeof *a->list);
-    a->statistics = tmi_alloc(2 * count + 4, sizeof *a->statistics);
-    a->own_marginal = tmi_alloc(2 * count + 4, sizeof *a->own_marginal);
-    a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
+    m.noise = tmi_alloc(3 * count + 4, sizeof *m.noise);
+    m.spread = tmi_alloc(3 * count + 4, sizeof *m.spread);
+    a->list = tmi_alloc(3 * count + 4, sizeof *a->list);
+    a->statistics = tmi_alloc(3 * count + 4, sizeof *a->statistics);
+    a->own_marginal = tmi_alloc(3 * count + 4, sizeof *a->own_marginal);
+    a->weights = tmi_alloc(3 * count + 4, sizeof *a->weights);
     if (!known || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
@@ -343,6 +414,8 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, tamis_error
         TMI_TRY(add_units(&m, i, err));
         shares += tmi_number_nearest(s->plan->statistics[i].share);
     }
+    for (size_t i = 0; i < s->plan->asked_count; i++)
+        if (tmi_reads_products(s, i)) TMI_TRY(add_pair(&m, i, products, err));
     TMI_TRY(add_spreads(&m, shares, err));
     for (size_t i = 0; i < a->count; i++) {
         a->list[i].noise = a->parts + m.noise[i];

@@ -8,7 +8,8 @@
 
 typedef struct tmi_targets {
     tmi_effects effects;
-    /* one per statistic that is not known, then those of the counts that calibration and suppression need */
+    /* one per statistic that is not known, then those of differences of two statistics of the same rows, and of the counts that
+     * calibration and suppression need */
     tmi_strategy_target *list;
     size_t *statistics;   /* whose each is; SIZE_MAX: of no one */
     double *weights;      /* room for one number per target */
@@ -22,8 +23,12 @@ typedef struct tmi_targets {
     double copies[TMI_WEIGHTINGS];
 } tmi_targets;
 
-/* Of a schedule whose sampling and workload are set. Errors: SYSTEM. */
-tamis_status tmi_targets_make(tmi_targets *targets, const tmi_schedule *schedule, tamis_error *err);
+/* Of a schedule whose sampling and workload are set. `products`: differences of two statistics of the same rows need a table of
+ * both columns, which shows how these vary together. Errors: SYSTEM. */
+tamis_status tmi_targets_make(tmi_targets *targets, const tmi_schedule *schedule, bool products, tamis_error *err);
+
+/* Whether there are such differences, whose sampling variances could be read from such a table. */
+bool tmi_targets_may_have_products(const tmi_schedule *schedule);
 void tmi_targets_clear(tmi_targets *targets);
 
 #endif

@@ -106,6 +106,23 @@ def a_change_is_this_number_minus_that_of_the_other_folder():
 
 
 @case
+def two_releases_in_folders_of_one_name_are_refused():
+    with Waves() as (folder, _):
+        release(folder, plan(folder, 2, PARTS, "other"))
+        for place in ("a", "b"):
+            (folder / place).mkdir()
+        shutil.move(folder / "1-release", folder / "a" / "o")
+        shutil.move(folder / "other-release", folder / "b" / "o")
+        plan(folder, 3, ["{change: {mean: x}, by: g, since: a/o}", "{change: {total: y}, since: b/o}"])
+        for command in ("check", "release"):
+            done = with_memory(command, folder / "3.yaml", *(["--out", folder / "out"] if command == "release" else []), cwd=folder)
+            assert done.returncode == REFUSED and "rename one of the folders" in done.stderr, done.stderr
+        assert not (folder / "out").exists()
+        plan(folder, 3, ["{change: {mean: x}, by: g, since: a/o}", "{change: {total: y}, since: ./a/o}"])
+        release(folder, folder / "3.yaml")
+
+
+@case
 def nothing_is_paid_for_the_earlier_wave_and_the_text_says_what_is_assumed():
     with Waves() as (folder, _):
         plan(folder, 2, PARTS, "alone")

@@ -140,11 +140,26 @@ def nobody_has_to_ask_for_the_parts():
 
 
 @case
-def two_means_of_the_same_rows_say_that_their_error_is_a_bound():
-    found = release(["{difference: {mean: x, minus: {mean: y}}}"])[0]
+def two_means_of_the_same_rows_have_an_error_of_their_own():
+    """From a table of both columns; two ratios have four, and then the error is a bound, as the result says."""
+    for design, epsilon in ((SRS, 4), (CLUSTERS, 50)):
+        found = release(["{difference: {mean: x, minus: {mean: y}}}"], design=design, epsilon=epsilon)[0]
+        assert not any("at most the sum" in n for n in found[0].get("notes", [])), found
+    certificate = release(["{difference: {mean: x, minus: {mean: y}}}"])[2]
+    assert any(["number" in a for a in m["axes"]] == [True, True] for m in certificate["measurements"]), certificate
+    found = release(["{difference: {ratio: {of: x, to: y}, minus: {mean: x}}}"])[0]
     assert any("at most the sum" in n for n in found[0]["notes"]), found
-    found = release(["{difference: {mean: x, minus: {mean: y}}}"], design=CLUSTERS, epsilon=50)[0]
-    assert not any("at most the sum" in n for n in found[0].get("notes", [])), found
+
+
+@case
+def numbers_that_nobody_asked_for_have_no_standard_errors_measured():
+    part = "{mean: x, by: g}"
+    for asked, measured in ((["{difference: {mean: x, between: {g: [a, b]}}}"], 1),
+                            (["{difference: {mean: x, between: {g: [a, b]}}}", part], 2)):
+        found, _, certificate = release(asked, design=CLUSTERS, epsilon=50)
+        assert found[0]["interval"]["lower"] < found[0]["estimate"] < found[0]["interval"]["upper"], found
+        stage = [m for m in certificate["measurements"] if m["weighed_by"] == "psus"]
+        assert len(stage) == measured, certificate["measurements"]
 
 
 @case

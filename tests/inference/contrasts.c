@@ -77,6 +77,42 @@ static void their_noise_is_that_of_the_integers(void **state)
     }
 }
 
+/* Of two columns of the same rows the noise of the sampling variance is that of all integers that their squares and products are
+ * made of: each is moved by itself, as above. Both are complete, so that their mean and the rows are where the variance is flat. */
+static void the_noise_of_their_squares_is_that_of_the_integers(void **state)
+{
+    (void)state;
+    scene c;
+    tmi_contrast_sums sums;
+    double found, variance = 0, before;
+    scene_begin(&c, survey_plan(designs[0], "epsilon: 3000", SURVEY_X,
+                                "  - {difference: {mean: z, minus: {share: {h: u}}}}\n  - {mean: z, by: h}\n"));
+    survey_count(&c);
+    scene_read(&c);
+    before = scene_result(&c, 0, 0)->sampling_se;
+    for (size_t m = 0; m < c.s.measurement_count; m++)
+        for (size_t k = 0; k < c.s.measurements[m].numbers; k++) {
+            const double sd = tmi_noise_sd(c.s.measurements[m].laws[0].scale, c.s.gaussian);
+            const int64_t step = (int64_t)fmax(sd, 1);
+            double se[2];
+            for (int side = 0; side < 2; side++) {
+                c.noisy[m][k] += side == 0 ? step : -2 * step;
+                scene_read(&c);
+                se[side] = scene_result(&c, 0, 0)->sampling_se;
+            }
+            c.noisy[m][k] += step;
+            variance += pow((se[0] * se[0] - se[1] * se[1]) / (2 * (double)step) * sd, 2);
+        }
+    scene_read(&c);
+    assert_int_equal(tmi_contrast_sums_make(&sums, &c.inference, 0, NULL), TAMIS_OK);
+    tmi_contrast_take_group(&sums, 0);
+    assert_int_equal(tmi_contrast_squares_noise(&found, &sums, 0, 0, tmi_group_part(&c.s, 0, 0), true, 0, 1, NULL), TAMIS_OK);
+    if (!(fabs(sqrt(found / variance) - 1) < 0.02) || !(sqrt(found) < 0.1 * before * before))
+        fail_msg("%.9g, not %.9g; standard error %.9g", sqrt(found), sqrt(variance), before);
+    tmi_contrast_sums_clear(&sums);
+    scene_end(&c);
+}
+
 /* A contrast with the weights of a difference is that difference, and one with three times these has three times its interval. */
 static void weights_scale_everything(void **state)
 {
@@ -152,7 +188,8 @@ static void memory_may_be_short(void **state)
     (void)state;
     static const char statistics[] = "  - {difference: {mean: x, between: {g: [a, b]}}}\n"
                                      "  - {difference: {share: {x: {to: 17}}, minus: {share: {x: {from: 22}}}}, by: g}\n"
-                                     "  - {quotient: {total: y, between: {g: [a, b]}}}\n";
+                                     "  - {quotient: {total: y, between: {g: [a, b]}}}\n"
+                                     "  - {difference: {mean: x, minus: {mean: y}}}\n";
     for (size_t d = 0; d < sizeof designs / sizeof *designs; d++) {
         scene c;
         tmi_error_source source;
@@ -176,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(their_noise_is_that_of_the_integers),
+        cmocka_unit_test(the_noise_of_their_squares_is_that_of_the_integers),
         cmocka_unit_test(weights_scale_everything),
         cmocka_unit_test(intervals_without_noise_are_the_usual_ones),
         cmocka_unit_test(quotients_need_a_denominator),

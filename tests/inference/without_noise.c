@@ -31,6 +31,17 @@
     "  - {difference: {share: {x: {from: 15}}, minus: {share: {x: {from: 22}}}}, by: g}\n" \
     "  - {difference: {total: {g: a}, minus: {total: {g: b}}}}\n  - {contrast: {total: y, by: g, weights: [1, 3]}}\n"
 
+/* Two numbers of the same rows, whose products are in a table for that: of values that are missing in different rows, in groups and
+ * domains, of indicators of two columns and of one that overlap, of a number and its own indicator, beside a count. */
+#define PAIRS \
+    "  - {difference: {mean: x, minus: {mean: y}}}\n  - {difference: {mean: z, minus: {mean: y}}, by: h}\n" \
+    "  - {difference: {share: {g: a}, minus: {share: {h: u}}}}\n  - {difference: {share: {h: [u, v]}, minus: {share: {h: [v, " \
+    "w]}}}}\n" \
+    "  - {difference: {mean: y, minus: {share: {y: {to: 2}}}}}\n  - {difference: {total: z, minus: {total: y}}, by: g}\n" \
+    "  - {difference: {mean: x, minus: {mean: z}}, where: {y: {from: 3}}}\n  - {difference: {count: units, minus: {total: z}}, " \
+    "by: g}\n" \
+    "  - {difference: {total: {g: a}, minus: {count: units}}, by: s}\n"
+
 /* Which sampling errors are the unprotected ones. */
 typedef enum errors { SAME, NOT_THE_SAME } errors;
 
@@ -72,11 +83,12 @@ static void simple_random_samples(void **state)
     compare(SRS, MUCH, SURVEY_X, QUOTIENTS, SAME);
     compare(SRS, MUCH, SURVEY_X, CONTRASTS, SAME);
     compare(SRS, MUCH_RHO, SURVEY_X, CONTRASTS, SAME);
+    compare(SRS, MUCH, SURVEY_X, PAIRS, SAME);
     compare(SRS, MUCH_RHO, SURVEY_X, SUMS, SAME);
     compare(SRS, MUCH_RHO, SURVEY_X, QUOTIENTS, SAME);
     compare("bernoulli: {rate: 1/5}", MUCH, SURVEY_X, SUMS, SAME);
     compare("bernoulli: {rate: 1/5, population: 600}", MUCH, SURVEY_X, QUOTIENTS, SAME);
-    compare("bernoulli: {rate: 1/5, population: 600}", MUCH, SURVEY_X, CONTRASTS, SAME);
+    compare("bernoulli: {rate: 1/5, population: 600}", MUCH, SURVEY_X, CONTRASTS PAIRS, SAME);
     compare("census: {population: 120}", MUCH, SURVEY_X, SUMS QUOTIENTS CONTRASTS, SAME);
     compare("srs_with_replacement: {population: 600, sample: 120}", MUCH ", id: u, rows_per_unit: 2", SURVEY_X, SUMS, SAME);
 }
@@ -86,9 +98,9 @@ static void strata(void **state)
 {
     (void)state;
     static const char *const designs[] = {STRATA, EQUAL};
-    static const char *const statistics[] = {QUOTIENTS, SUMS, CONTRASTS};
+    static const char *const statistics[] = {QUOTIENTS, SUMS, CONTRASTS, PAIRS};
     for (size_t i = 0; i < 2; i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             scene c;
             scene_begin(&c, survey_plan(designs[i], MUCH, SURVEY_X, statistics[k]));
             const bool separate_strata = c.s.workload.separate_strata;

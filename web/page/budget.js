@@ -36,7 +36,7 @@ export function build(app) {
     answer, large,
     el('details', {}, el('summary', {}, 'Details: the kind of promise'),
       el('div', {class: 'line'}, el('label', {for: kind.id}, 'The loss is counted in'), kind, delta),
-      el('p', {class: 'help'}, 'Epsilon alone is the simplest promise: it holds whatever happens. With a delta, or in rho, the noise is Gaussian, which is less for many numbers at once.')));
+      el('p', {class: 'help'}, 'Epsilon alone is the simplest promise: it holds whatever happens. With a delta, or in rho, the noise is Gaussian, and smaller for many numbers at once.')));
 
   /** @param {string} to */
   function changeKind(to) {
@@ -61,7 +61,7 @@ export function build(app) {
       await app.edit([{path: '/privacy/' + key, value}]);
       const unknown = [...new Set(study.results.filter(r => r.allowed === null).map(r => r.statistic))];
       put(answer, `${key} ${value} is the smallest at which every CV ${unknown.length ? 'that is known ' : ''}is expected to be below ${share} %. It is in the plan now.`,
-        unknown.length ? el('span', {class: 'warn'}, ` Not counted, as nothing says how large they are: ${unknown.join(', ')}. Guesses for them are asked for below.`) : '',
+        unknown.length ? el('span', {class: 'warn'}, ` Not counted, because their size is not known: ${unknown.join(', ')}. Guesses for them are asked for below.`) : '',
         svg ? el('details', {}, el('summary', {}, 'Picture: errors and epsilon'), picture(svg, 'Expected errors at several values of epsilon')) : '');
       found = app.text;
     } catch (error) {
@@ -168,7 +168,7 @@ export function build(app) {
   const besides = el('section', {class: 'part'}, el('h2', {}, 'Beside each other'), beside);
   const spent = el('p', {});
   const budgetField = form.field({path: () => (at(app.tree, '/budget/rho') !== undefined ? '/budget/rho' : '/budget/epsilon'), kind: 'number', size: 6,
-    label: 'All releases of this survey together may ever spend', need: true, help: 'Decide it once, from what people were promised. The first release fixes it.'});
+    label: 'All releases of this survey together may ever spend', need: true, help: 'Decide once, from what people were promised. The first release fixes it.'});
   const account = card('The account', budgetField, spent);
 
   const left = el('div', {class: 'main-column'}, lossBox, stale, lines, plain, key, assumed, helps, besides);

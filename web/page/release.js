@@ -156,7 +156,7 @@ export function build(app) {
     const yes = t => el('p', {class: 'yes'}, el('span', {'aria-hidden': 'true'}, '✓ '), t), no = t => el('p', {class: 'no'}, el('span', {'aria-hidden': 'true'}, '✕ '), t);
     check.textContent = app.unsaved ? 'Save and check' : ready || refused ? 'Check again' : 'Check';
     check.disabled = checking || !app.draft?.ok || Boolean(app.about?.read_only) || running;
-    if (!app.open) put(checks, el('p', {}, 'Open or begin a plan first.'));
+    if (!app.open) put(checks, el('p', {}, 'Open or start a plan first.'));
     else if (!app.draft?.ok) put(checks, no('The plan is not complete.'), el('p', {}, el('a', {href: '#plan'}, 'What is missing')));
     else if (app.about?.read_only) put(checks, el('p', {}, 'tamis serve was started with --read-only: nothing can be published.'));
     else if (checking) put(checks, el('p', {}, 'Checking …'));
@@ -171,7 +171,7 @@ export function build(app) {
     if (app.job?.state === 'done' && app.text === released) put(spend, el('p', {}, el('strong', {}, 'Published. '), 'The same plan again would cost nothing and return the same numbers.'), p?.shown?.left ? el('p', {}, 'Left: ', p.shown.left, '.') : null);
     else if (ok && r.repeated) put(spend, el('p', {}, el('strong', {}, 'Costs nothing: '), 'the same was released before, and the same numbers are returned.'));
     else if (ok ? r.claims : p?.claims) put(spend, el('p', {}, el('strong', {}, 'Costs nothing more: '), 'this takes over a charge that was paid and never published.'));
-    else if (shown?.would_spend) put(spend, el('p', {}, 'This takes ', el('strong', {}, shown.would_spend), shown.left ? [' of the ', el('strong', {}, shown.left), ' that are left'] : whole() ? [' of the ', el('strong', {}, whole()), ' that this survey may ever spend'] : null, '. It cannot be taken back, also if you do not like the numbers.'),
+    else if (shown?.would_spend) put(spend, el('p', {}, 'This takes ', el('strong', {}, shown.would_spend), shown.left ? [' of the ', el('strong', {}, shown.left), ' that are left'] : whole() ? [' of the ', el('strong', {}, whole()), ' that this survey may ever spend'] : null, '. It cannot be taken back, even if you do not like the numbers.'),
       shown.would_leave ? el('p', {}, 'Left after it: ', shown.would_leave, '.') : null);
     else put(spend, el('p', {}, 'Shown as soon as the plan is complete.'));
     const near = p?.shown?.meaning?.[0]?.shown?.posterior?.['0.1'];
@@ -224,7 +224,7 @@ export function build(app) {
     const v = verifiedJob === j.job ? verified : null;
     put(results, el('h2', {tabindex: -1}, 'Results'),
       result.repeated ? el('p', {class: 'note'}, 'These are the numbers of the earlier, identical release. Nothing was spent.') : null,
-      v ? (v.ok ? el('p', {class: 'yes'}, el('span', {'aria-hidden': 'true'}, '✓ '), 'Verified: the guarantee follows from the certificate, and all files are those that it names.') :
+      v ? (v.ok ? el('p', {class: 'yes'}, el('span', {'aria-hidden': 'true'}, '✓ '), 'Verified: the guarantee follows from the certificate, and all files are the ones it names.') :
         el('div', {class: 'note bad'}, el('p', {}, 'The folder could not be verified:'), el('ul', {}, (v.problems ?? []).map(x => el('li', {}, x.message))))) : el('p', {class: 'help'}, 'Verifying …'),
       el('div', {class: 'line'}, button('Open the report', () => view('report.html'), {class: 'main'}), FILES.map(([file, label]) => button(label, () => view(file))),
         button('Verify again', () => verify())),

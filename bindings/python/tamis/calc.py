@@ -48,7 +48,7 @@ def _answer(request: Json) -> Json:
 
 
 def verify(release: Path | Release | Mapping[str, str | bytes], *, key: Path | None = None, frame: Path | None = None) -> Verification:
-    """Computes every number of a release's guarantee again: of a folder, a Release, or {name of a file: text}."""
+    """Recomputes every number of a release's guarantee; takes a folder, a Release, or {name of a file: text}."""
     options = [None if p is None else os.fspath(p) for p in (key, frame)]
     if isinstance(release, Release):
         release = dict(release.files())
@@ -59,7 +59,7 @@ def verify(release: Path | Release | Mapping[str, str | bytes], *, key: Path | N
 
 
 def init(data: Rows | Path, *, name: str | None = None, table: str | None = None) -> str:
-    """A plan to fill in, from names and types alone: of a file, or of rows in memory, whose name is `name`."""
+    """A draft plan from the names and types alone of a file, or of rows in memory, whose name is `name`."""
     if is_path(data):
         files_are_read()
         return call(_tamis.init_file, os.fspath(data), table)

@@ -1,4 +1,4 @@
-"""Randomized response: lies at the client, and what the collector makes of the reports. docs/collection.md explains both."""
+"""Randomized response: flips at the client, and what the collector makes of the reports. docs/collection.md explains both."""
 from __future__ import annotations
 
 import array
@@ -32,7 +32,7 @@ class Randomizer:
         self.local()
 
     def report(self, answers: Sequence[bool]) -> list[bool]:
-        """The reports of yes-or-no answers, each flipped independently."""
+        """The reports of yes/no answers, each flipped independently."""
         words = array.array("Q", bytes(8 * ((len(answers) + 63) // 64)))
         for i, answer in enumerate(answers):
             if answer is not True and answer is not False:
@@ -47,13 +47,13 @@ class Randomizer:
         return call(_tamis.randomize_again, self._lies, answer_bit, secret, question, answer)
 
     def local(self, alone: int = 1, one_hot: int = 0) -> Bound:
-        """The local epsilon of this many columns of one bit, and of columns coded in several bits of which one is set."""
+        """The local epsilon of this many one-bit columns, and of columns coded as several bits of which one is set."""
         return Bound(*call(_tamis.randomize_local, self._lies, alone, one_hot))
 
 
 @dataclass(frozen=True)
 class Randomized:
-    """What was written: reports, bits of each, columns that were left out, and the local epsilon of one person."""
+    """What was written: the number of reports, the bits of each, the columns left out, and the local epsilon of one person."""
 
     reports: int
     bits: int
@@ -150,7 +150,7 @@ class Tally:
 
     def shares(self, *, confidence: Amount | None = None, population: int | None = None, categories: Sequence[str] | None = None,
                delta: Amount | None = None, promised: int | None = None) -> Shares:
-        """The estimated share of ones of each bit, with exact intervals, and the guarantee."""
+        """The estimated share of ones for each bit, with exact intervals, and the guarantee."""
         question = _question(confidence, population, categories, delta, promised)
         with self._alone() as tally:
             return Shares(call(_tamis.tally_text, tally, "json", question))

@@ -22,7 +22,7 @@ class Design:
               weight_step: Amount | None = None, weights_are: Literal["design", "final"] | None = None,
               nonresponse: bool | None = None, typical: Mapping[str, Any] | None = None, variance: str | None = None,
               regularise: Amount | None = None) -> Design:
-        """The same design with weights of its own, nonresponse, public guesses, or another estimator of variances."""
+        """The same design with its own weights, nonresponse, public guesses, or another variance estimator."""
         return Design({**self.parts, **given(weight=weight, max_weight=max_weight, max_unit_weight=max_unit_weight,
                                              weight_step=weight_step, weights_are=weights_are, nonresponse=nonresponse,
                                              typical=None if typical is None else dict(typical),
@@ -44,12 +44,12 @@ def srs_with_replacement(population: int | None = None, sample: int | None = Non
 
 
 def bernoulli(rate: Amount, *, population: int | None = None) -> Design:
-    """Every unit with the same probability, independently."""
+    """Each unit independently, with the same probability."""
     return Design({"bernoulli": given(rate=rate, population=population)})
 
 
 def poisson(probability: str, *, frame: Path | None = None, population: int | None = None) -> Design:
-    """Every unit with its own probability, the column `probability`, independently."""
+    """Each unit independently, with its own probability, the column `probability`."""
     return Design({"poisson": given(probability=probability, frame=frame, population=population)})
 
 
@@ -98,7 +98,7 @@ def two_stage(by: str, population: int | None = None, sample: int | None = None,
 
 def weights(weight: str, max_weight: Amount, *, strata: str | None = None, cluster: str | None = None, psus: Path | None = None,
             deff: Amount | Mapping[str, Amount] | None = None, population: int | None = None) -> Design:
-    """Weights alone: nothing else is known about how the sample was drawn."""
+    """Weights only: nothing else is known about how the sample was drawn."""
     effects = dict(deff) if isinstance(deff, Mapping) else deff
     return Design({"weights": given(strata=strata, cluster=cluster, psus=psus, deff=effects, population=population),
                    **given(weight=weight, max_weight=max_weight)})

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions and warnings. No message contains a cell of the data."""
+"""Exceptions and warnings. No message contains a cell of the data."""
 from __future__ import annotations
 
 import json
@@ -55,7 +55,7 @@ class TamisError(Exception):
 
 
 class InvalidError(TamisError, ValueError):
-    """An argument, a plan or data that break a stated need. Nothing was charged."""
+    """An argument, a plan or data that violate a stated requirement. Nothing was charged."""
 
 
 class InvalidPlanError(InvalidError):
@@ -97,7 +97,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class TamisWarning(UserWarning):
-    """A remark for whoever runs a release; it is in no file."""
+    """A remark for the operator of a release; it is in no file."""
 
 
 class NewLedgerWarning(TamisWarning):

@@ -12,7 +12,7 @@ from .results import Table, Verification, bounds_of, verification_of
 
 
 class Ledger:
-    """A ledger that exists."""
+    """An existing ledger."""
 
     def __init__(self, path: Path) -> None:
         self.path = os.fspath(path)
@@ -45,7 +45,7 @@ class Ledger:
     def left(self, survey: str, *, missing_ok: bool) -> Json | None: ...
 
     def left(self, survey: str, *, missing_ok: bool = False) -> Json | None:
-        """What a survey may still spend, as Bounds; `lower` holds."""
+        """What a survey may still spend, as Bounds; rely on `lower`."""
         for account in self._facts()["accounts"]:
             if account["survey"] == survey:
                 found: Json = bounds_of(account["left"])
@@ -56,7 +56,7 @@ class Ledger:
 
     def raise_budget(self, survey: str, *, epsilon: Amount | None = None, delta: Amount | None = None, rho: Amount | None = None,
                      reason: str) -> None:
-        """Records a higher budget: a decision of people, which appears in every later certificate."""
+        """Records a higher budget: a decision that appears in every later certificate."""
         coins = [None if c is None else text_of(c) for c in (epsilon, delta, rho)]
         call(_tamis.ledger_raise, self.path, survey, *coins, reason)
 
@@ -65,7 +65,7 @@ class Ledger:
         call(_tamis.ledger_void, self.path, entry, reason)
 
     def verify(self, *certificates: Path) -> Verification:
-        """Recomputes the chain and the sums; each certificate must be in the chain."""
+        """Recomputes the chain and the sums; the entry of each certificate must be in the chain."""
         return verification_of(*call(_tamis.ledger_verify, self.path, [os.fspath(c) for c in certificates]))
 
 

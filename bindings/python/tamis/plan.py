@@ -33,7 +33,7 @@ def _check_resources(threads: int, memory: int) -> None:
 
 
 class Plan:
-    """What is released, about whom, with how much privacy. A plan does not change; `replace` makes another one.
+    """What is released, about whom, and with how much privacy. Plans are immutable; `replace` returns a new one.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Plan:
         return made
 
     def to_yaml(self) -> str:
-        """The keys of the plan as a file that people can read."""
+        """The plan as readable YAML."""
         return _yaml(self.to_dict(), 0)
 
     def replace(self, **changes: Any) -> Plan:
@@ -155,7 +155,7 @@ class Plan:
                 same_rows: bool | None = None, rows_version: str | None = None, new_account: str | None = None,
                 sign: Path | None = None, engine: str | None = None, threads: int = 0, memory: int = 0,
                 progress: Progress = False) -> Release:
-        """Releases the statistics. The same release again gives the numbers that were kept, with a RepeatedReleaseWarning, unless
+        """Releases the statistics. Repeating a release returns the stored numbers, with a RepeatedReleaseWarning, unless
         `again=True` pays for fresh ones.
 
         `data` may be a DataFrame of Spark, classic or Connect: Spark then computes the sums, and no row leaves it. `rows_version` names
@@ -189,7 +189,7 @@ class Plan:
 
     def estimate(self, data: Rows | None = None, *, engine: str | None = None, threads: int = 0, memory: int = 0,
                  progress: Progress = False) -> Estimate:
-        """The same statistics without protection, for use inside only."""
+        """The same statistics without protection, for internal use only."""
         _check_resources(threads, memory)
         if is_spark(data):
             raise InvalidDataError("data: an estimate needs rows, and those of Spark are not fetched; give some, for example data.toPandas()",
@@ -284,7 +284,7 @@ class Survey:
         return self.plan(*statistics, epsilon=epsilon, rho=rho, delta=delta).check()
 
     def estimate(self, *statistics: Statistic | Mapping[str, Any]) -> Estimate:
-        """These statistics without protection, for use inside only."""
+        """These statistics without protection, for internal use only."""
         return self.plan(*statistics, epsilon=1).estimate(self._rows())
 
     def total(self, column: str, *, epsilon: Amount, by: By | None = None, folder: Path | None = None, **more: Any) -> Release:

@@ -1,4 +1,4 @@
-"""Results: tables with a repr for people, an HTML table for notebooks, and the way to data frames."""
+"""Results: tables with a readable repr, an HTML table for notebooks, and conversion to data frames."""
 from __future__ import annotations
 
 import functools
@@ -20,7 +20,7 @@ _FIXED = ("at", "line", "estimate", "se", "sampling_se", "noise_sd", "lower", "u
 
 @dataclass(frozen=True)
 class Bound:
-    """An enclosure: the number is between the two. Of what is claimed `upper` holds; of what is left, `lower`."""
+    """An enclosure of a number. For a claimed loss rely on `upper`; for what is left, on `lower`."""
 
     lower: float
     upper: float
@@ -240,19 +240,19 @@ class Release(Results):
 
     @property
     def guarantee(self) -> Json:
-        """What is promised to whom: docs/settings.md."""
+        """What is promised, and to whom: docs/settings.md."""
         found: Json = self.facts["guarantee"]
         return found
 
     @property
     def spent(self) -> Json:
-        """What the account has spent in all, as Bounds; `upper` holds."""
+        """What the account has spent in all, as Bounds; rely on `upper`."""
         found: Json = self.facts["spent"]
         return found
 
     @property
     def left(self) -> Json:
-        """What it may still spend, as Bounds; `lower` holds."""
+        """What it may still spend, as Bounds; rely on `lower`."""
         found: Json = self.facts["left"]
         return found
 
@@ -316,7 +316,7 @@ class Release(Results):
 
 
 class Estimate(Results):
-    """The same statistics without protection: for use inside only."""
+    """The same statistics without protection: for internal use only."""
 
     @functools.cached_property
     def facts(self) -> Json:
@@ -362,7 +362,7 @@ class Preview(Table):
         return facts
 
     def all(self) -> str:
-        """The long text."""
+        """The full text of the preview."""
         return call(_tamis.preview_text, self._made, "all")
 
     def __repr__(self) -> str:
@@ -403,7 +403,7 @@ class Answer(Table):
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found; true if there is no problem."""
+    """The problems found; true if there are none."""
 
     ok: bool
     problems: list[ErrorItem]

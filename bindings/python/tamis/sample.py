@@ -1,4 +1,4 @@
-"""Exact noise, samples of a frame, and quantiles of one file."""
+"""Exact noise, samples from a frame, and quantiles of one file."""
 from __future__ import annotations
 
 import array
@@ -17,8 +17,8 @@ from .rows import Rows, is_path, lists_of
 
 
 def noise(law: Literal["laplace", "gaussian"], scale: Amount, count: int) -> array.array[int]:
-    """Integers from the discrete Laplace law, P(k) proportional to exp(-|k|/scale), or the discrete Gaussian one, proportional to
-    exp(-k^2/(2 scale^2)): exactly. There is no seed: noise that can be repeated protects nobody. numpy.asarray does not copy it.
+    """Integers from the discrete Laplace distribution, P(k) proportional to exp(-|k|/scale), or the discrete Gaussian one, proportional to
+    exp(-k^2/(2 scale^2)): exactly. There is no seed: noise that can be reproduced protects nobody. numpy.asarray does not copy it.
 
     >>> len(noise("laplace", "10/3", 5))
     5
@@ -34,7 +34,7 @@ def noise(law: Literal["laplace", "gaussian"], scale: Amount, count: int) -> arr
 
 @dataclass(frozen=True)
 class Sample:
-    """How many units were drawn. Of a frame in memory also which: `rows` are their places, from 0; with replacement a unit that was
+    """How many units were drawn. For a frame in memory also which: `rows` are their positions, from 0; with replacement a unit that was
     drawn twice is there twice."""
 
     population: int

@@ -60,7 +60,7 @@ def _made(kind: str, of: Any, *, by: By | None = None, where: Condition | None =
 
 
 def count(**more: Unpack[Keys]) -> Statistic:
-    """How many units.
+    """The number of units.
 
     >>> count(by="region").to_dict()
     {'count': 'units', 'by': 'region'}
@@ -69,17 +69,17 @@ def count(**more: Unpack[Keys]) -> Statistic:
 
 
 def total(column: str | Condition, **more: Unpack[Keys]) -> Statistic:
-    """The total of a number, or how many units fulfil a condition."""
+    """The total of a number, or the number of units that meet a condition."""
     return _statistic("total", column, **more)
 
 
 def mean(column: str | Condition, **more: Unpack[Keys]) -> Statistic:
-    """The mean of a number, or the share of units that fulfil a condition."""
+    """The mean of a number, or the share of units that meet a condition."""
     return _statistic("mean", column, **more)
 
 
 def share(condition: Condition, **more: Unpack[Keys]) -> Statistic:
-    """The share of units that fulfil a condition, {"status": "employed"}."""
+    """The share of units that meet a condition, {"status": "employed"}."""
     return _statistic("share", condition, **more)
 
 
@@ -89,12 +89,12 @@ def ratio(of: str | Condition, to: str | Condition, **more: Unpack[Keys]) -> Sta
 
 
 def table(columns: By, **more: Unpack[Keys]) -> Statistic:
-    """How many units in each combination of categories."""
+    """The number of units in each combination of categories."""
     return _statistic("table", columns, **more)
 
 
 def histogram(column: str, cuts: Sequence[Amount], **more: Unpack[Keys]) -> Statistic:
-    """How many units in each bin of a number."""
+    """The number of units in each bin of a number."""
     return _statistic("histogram", column, cuts=cuts, **more)
 
 
@@ -128,17 +128,17 @@ def share_below(column: str, line: Amount, **more: Unpack[Keys]) -> Statistic:
 
 
 def poverty(column: str, *, line: Amount | None = None, **more: Unpack[Keys]) -> Statistic:
-    """The at-risk-of-poverty rate: the share of units below a part of the median, 0.6 unless `line` says otherwise."""
+    """The at-risk-of-poverty rate: the share of units below a fraction of the median, 0.6 unless `line` says otherwise."""
     return _statistic("poverty", column, line=line, **more)
 
 
 def gini(column: str, **more: Unpack[Keys]) -> Statistic:
-    """The Gini index."""
+    """The Gini coefficient."""
     return _statistic("gini", column, **more)
 
 
 def s80s20(column: str, **more: Unpack[Keys]) -> Statistic:
-    """The total of the upper fifth divided by that of the lower fifth."""
+    """The total of the top fifth divided by that of the bottom fifth (S80/S20)."""
     return _statistic("s80s20", column, **more)
 
 

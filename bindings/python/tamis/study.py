@@ -1,4 +1,4 @@
-"""Accuracy before the fact: the studies of docs/study.md. They use public populations or guesses, never the data that a release is
+"""Accuracy in advance: the studies of docs/study.md. They use public populations or guesses, never the data that a release is
 to protect; nothing is published and no ledger is charged.
 
 >>> import tamis
@@ -61,7 +61,7 @@ def gain(*, epsilon: Amount, range: _Pair, statistic: str = "mean", at: Sequence
          step: Amount | None = None, delta: Amount | None = None, population: int | None = None, sd: Amount | None = None,
          values: Path | None = None, column: str | None = None, mechanism: str | None = None, rate: Amount | None = None,
          runs: int | None = None, seed: int = 0, threads: int = 0, progress: Progress = False) -> Study:
-    """Is it worth sampling? Every mechanism in every setting, at one sampling rate. `values` is a law such as "lognormal:10,1", a
+    """Is it worth sampling? Every mechanism in every setting, at one sampling rate. `values` is a distribution such as "lognormal:10,1", a
     public file, or the release.json of an earlier wave."""
     question = _question(statistic, epsilon, range, at, groups, step, delta, population, sd, values, column, mechanism)
     return _study("gain", {**question, **given(rate=rate)}, runs=runs, seed=seed, threads=threads, progress=progress)
@@ -77,7 +77,7 @@ def rate(*, epsilon: Amount, range: _Pair, statistic: str = "mean", at: Sequence
 
 
 def allocation(strata: Path, *, sample: int, epsilon: Amount, least: int = 2) -> Study:
-    """Sizes of strata under privacy, beside Neyman's. `strata` is a file with the columns stratum, population, sd, from, to."""
+    """Allocation to strata under privacy, and Neyman's. `strata` is a file with the columns stratum, population, sd, from, to."""
     return _study("allocation", {**given(strata=strata, epsilon=epsilon), "sample": sample, "least": least})
 
 
@@ -126,7 +126,7 @@ def quantile(*, from_: Amount, to: Amount, epsilon: Amount, values: str | None =
 
 
 def figure(number: int, *, runs: int | None = None, seed: int = 0, threads: int = 0, progress: Progress = False) -> Study:
-    """A figure of the paper on gains from sampling, drawn anew: 1 to 13."""
+    """A figure of the paper on gains from sampling, redrawn: 1 to 13."""
     return _study("figure", {"number": number}, runs=runs, seed=seed, threads=threads, progress=progress)
 
 

@@ -1,4 +1,4 @@
-"""The smaller parts of a plan. Each function makes one of them as the dict that a plan has there; docs/plan.md describes the keys."""
+"""The smaller parts of a plan. Each function returns one of them as the dict that a plan contains; docs/plan.md describes the keys."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ def control(of: str | Mapping[str, Any], *, totals: Amount | Sequence[Any] | Map
 
 def postprocess(*, nonnegative: bool | None = None, consistent: bool | None = None, caution: Mapping[str, Any] | None = None,
                 unreliable: Mapping[str, Any] | None = None, suppress: Mapping[str, Any] | None = None) -> Json:
-    """What else is done to the noisy numbers.
+    """Further post-processing of the noisy numbers.
 
     >>> postprocess(consistent=True, suppress=suppress(cv_above="0.3"))
     {'consistent': True, 'suppress': {'cv_above': '0.3'}}

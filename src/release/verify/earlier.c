@@ -329,6 +329,27 @@ tamis_status tmi_earlier_read_folder(tmi_earlier_list *list, const tmi_schedule 
                   err);
 }
 
+/* A certificate keeps the last part of a path alone, so that it shows nothing of the machine: by that name each change must find
+ * its own release. */
+static tamis_status check_names(const tmi_earlier_list *list, const tmi_schedule *s, tamis_error *err)
+{
+    const search c = {.schedule = s, .list = (tmi_earlier_list *)list};
+    for (size_t k = 1; k < list->count; k++)
+        for (size_t i = 0; i < k; i++) {
+            const tmi_plan_statistic *t = change_of(&c, k);
+            const char *name = tmi_last_name(t->contrast->since);
+            if (strcmp(name, tmi_last_name(change_of(&c, i)->contrast->since)) != 0 ||
+                strcmp(list->list[k].certificate, list->list[i].certificate) == 0)
+                continue;
+            return tmi_fail(
+                err, TAMIS_REFUSED,
+                "%s:%d:%d: since: two different releases are in folders named %.200s, and a certificate keeps that name "
+                "alone: rename one of the folders",
+                s->plan->name, t->line, t->place, name);
+        }
+    return TAMIS_OK;
+}
+
 tamis_status tmi_earlier_read(tmi_earlier_list *list, const tmi_schedule *s, tamis_error *err)
 {
     tamis_status status = tmi_earlier_make(list, s->plan, err);
@@ -342,6 +363,7 @@ tamis_status tmi_earlier_read(tmi_earlier_list *list, const tmi_schedule *s, tam
                              s->plan->name, t->line, t->place));
         if (!list->list[k].numbers) TMI_TRY(tmi_earlier_read_folder(list, s, t->contrast->since, t->contrast->since, err));
     }
+    TMI_TRY(check_names(list, s, err));
 
 done:
     if (status != TAMIS_OK) tmi_earlier_clear(list);

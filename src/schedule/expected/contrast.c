@@ -4,15 +4,17 @@
 
 #include "base/memory.h"
 #include "measure/contributions.h"
+#include "measure/group_noise.h"
 #include "schedule/result.h"
 #include "schedule/standard_errors.h"
 
 #define GUESSED 0.25 /* a share of which nothing is said */
 
 /* The correlation of the sampling errors of two statistics of the same rows. Two shares of one column exclude each other, or one
- * contains the other. Of other columns nothing is known: own squares and public design effects then take the largest error that
- * both can have together, and a measured one is its own. */
-static double correlation(const tmi_schedule *s, size_t i, const tmi_expected_group *a, const tmi_expected_group *b)
+ * contains the other. Of other columns nothing is known: they are taken to be independent where how they vary together is measured, and
+ * else the largest error that both can have together is expected, as it is in a release. */
+static double correlation(const tmi_schedule *s, size_t i, bool products, const tmi_expected_group *a,
+                          const tmi_expected_group *b)
 {
     const tmi_plan_compared *c = s->plan->statistics[i].contrast->compared;
     const tmi_relation relation = tmi_relation_of(c[0].column, c[1].column);
@@ -21,7 +23,7 @@ static double correlation(const tmi_schedule *s, size_t i, const tmi_expected_gr
                  q = shares && b->expected > 0 ? fmin(b->expected, 0.99) : GUESSED, low = fmin(p, q), high = fmax(p, q);
     if (relation == TMI_EXCLUDED) return -fmin(sqrt(p * q / ((1 - p) * (1 - q))), 1);
     if (relation == TMI_WITHIN || relation == TMI_AROUND) return sqrt(low * (1 - high) / ((1 - low) * high));
-    return tmi_has_own_errors(s, i) ? 0 : -1;
+    return tmi_has_own_errors(s, i) || products ? 0 : -1;
 }
 
 static const tmi_expected_group *group_of(const tmi_expected_statistic *list, const tmi_schedule *s, size_t i, size_t term,
@@ -57,7 +59,8 @@ static bool quotient_of(double *size, double *below, const tmi_expected_statisti
     return true;
 }
 
-static tmi_expected_group expected_of(const tmi_expected_statistic *list, const tmi_schedule *s, size_t i, size_t group)
+static tmi_expected_group expected_of(const tmi_expected_statistic *list, const tmi_schedule *s, size_t i, size_t group,
+                                      bool products)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_plan_contrast *c = t->contrast;
@@ -78,7 +81,7 @@ static tmi_expected_group expected_of(const tmi_expected_statistic *list, const 
         add_earlier(&noise, &sampling, s, i, group);
     } else if (!c->across) {
         const tmi_expected_group *a = group_of(list, s, i, 0, group), *b = group_of(list, s, i, 1, group);
-        sampling -= 2 * correlation(s, i, a, b) * a->sampling_sd * b->sampling_sd; /* their weights are 1 and -1 */
+        sampling -= 2 * correlation(s, i, products, a, b) * a->sampling_sd * b->sampling_sd; /* their weights are 1 and -1 */
     } else if (tmi_variance_source_for(s, i) == TMI_MEASURED_ERRORS && !tmi_has_own_errors(s, i)) {
         sampling = sum * sum;
     }
@@ -97,14 +100,16 @@ static tmi_expected_group expected_of(const tmi_expected_statistic *list, const 
 tamis_status tmi_expected_contrast(tmi_expected_statistic *list, const tmi_schedule *s, size_t i, tamis_error *err)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    bool differ = tmi_earlier_of(s->earlier, i) != NULL;
+    bool differ = tmi_earlier_of(s->earlier, i) != NULL, products;
+    const tamis_status status = tmi_products_are_measured(&products, s, i, err);
+    if (status != TAMIS_OK) return status;
     for (size_t k = 0; k < t->contrast->compared_count; k++)
         differ = differ || list[t->contrast->compared[k].statistic].count > 1;
     list[i].count = differ ? (size_t)tmi_statistic_cells(t) : 1;
     list[i].groups = tmi_alloc(list[i].count, sizeof *list[i].groups);
     if (!list[i].groups) return tmi_fail_memory(err);
     for (size_t g = 0; g < list[i].count; g++) {
-        list[i].groups[g] = expected_of(list, s, i, g);
+        list[i].groups[g] = expected_of(list, s, i, g, products);
         if (list[i].groups[g].error.scale < 0) return tmi_fail_memory(err);
     }
     return TAMIS_OK;
