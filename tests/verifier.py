@@ -191,14 +191,15 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
             bounds = [Fraction(design["max_weight"])] if "max_weight" in design else []
             if self.frame and "weight" not in design:
                 bounds.append(1 / min(Fraction(f["smallest"]) for f in self.frame["strata"]))
-            most = self.moved(min(bounds)) if bounds else 0
-            self.check(most - step < s["largest_point"] * step <= most, "sampling.largest_point")
+            of_sizes = not bounds and "max_unit_weight" in design  # else weights that follow from sizes come after the noise
+            most = max(self.of_sizes()) if of_sizes else self.moved(min(bounds)) if bounds else 0
+            self.check(most - step < s["largest_point"] * step <= most + (step / 2 if of_sizes else 0), "sampling.largest_point")
             unit = floor(Fraction(design["max_unit_weight"]) / step) if "max_unit_weight" in design else None
             bounds_unit = unit is not None and unit < self.rows_per_unit() * s["largest_point"]
             self.check(s.get("largest_sum_of_unit") == (unit if bounds_unit else None), "sampling.largest_sum_of_unit")
             return
         sizes = [self.first_stage(z) for _, z in self.strata]
-        first = [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) for z in sizes]
+        first = self.of_sizes()
         weights = [self.moved(w) for w in first]
         self.check([Fraction(w) for w in s["weights"]] == weights, "sampling.weights")
         self.check(all(abs(p * step - w) <= step / 2 for p, w in zip(s["points"], weights)), "sampling.points")
@@ -206,6 +207,11 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
         step = Fraction(s["spread_step"])
         dust = max(spreads) / 10 ** 12
         self.check(all(abs(p * step - a) <= step / 2 + dust for p, a in zip(s["spread_points"], spreads)), "sampling.spread_points")
+
+    def of_sizes(self):
+        """How many units a row of each stratum represents, by the sizes of the design."""
+        sizes = [self.first_stage(z) for _, z in self.strata]
+        return [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) for z in sizes]
 
     def spread(self, sizes, w, used):
         """The factor of a square in the variance of a total: (1 - pi) w^2 n/(n-1); of a unit that shows no variance 0."""

@@ -253,7 +253,8 @@ static tamis_status set_weights(tmi_sample *s, const double *given, tamis_error 
 /* Weights of a unit together, each clamped as a release does it. */
 static tamis_status count_units_above(tmi_sample *s, tamis_error *err)
 {
-    const double most = tmi_number_nearest(s->plan->design.max_weight),
+    const tamis_number *max_weight = s->plan->design.max_weight;
+    const double most = max_weight ? tmi_number_nearest(max_weight) : INFINITY,
                  of_unit = tmi_number_nearest(s->plan->design.max_unit_weight);
     double *sums = tmi_alloc(s->count, sizeof *sums), all = 0, beyond = 0; /* labels are numbered from 0 */
     if (!sums) return tmi_fail_memory(err);

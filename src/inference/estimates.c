@@ -284,7 +284,7 @@ static double one_more(const tmi_schedule *s, const tmi_result *result, double B
     }
     if (units > 0) n = drawn * B / units;
     if (d->kind->staged) n = 0; /* the plan has no rate of the second stage */
-    if (d->kind->rate) n = B / tmi_number_nearest(s->sampling.weight[0]);
+    if (d->kind->rate) n = B * tmi_number_nearest(d->strata[0].rate);
     return n > 1 ? n / (n - 1) : 1;
 }
 

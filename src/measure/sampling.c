@@ -121,6 +121,15 @@ done:
 
 /* ---- one weight per row ---- */
 
+/* Into how many parts the steps of weights are divided where those of a unit are bounded together, so that the largest has
+ * about 2^TMI_WEIGHT_BITS points: a power of 2. */
+static int64_t parts_for(double largest)
+{
+    int64_t parts = 1;
+    while (largest * (double)parts < (double)(INT64_C(1) << (TMI_WEIGHT_BITS - 1))) parts *= 2;
+    return parts;
+}
+
 /* Probabilities of clusters are read from a column, in steps as fine as 52 bits allow for the largest weight. */
 #define PRODUCT_BITS 50
 
@@ -160,7 +169,13 @@ static tamis_status set_stages(tmi_sampling *s, const tamis_number *largest, tam
         TMI_TRY(tmi_number_ratio(&first[h], d->strata[h].population, d->strata[h].sample, err));
     TMI_TRY(set_grid(&step, s->points, first, s->strata, err));
     tmi_term last = tmi_int(&e, d->second_take > 0 ? d->second_take : INT64_C(1) << TMI_STAGE_BITS);
-    TMI_TRY(tmi_exact_copy(&s->step, &e, tmi_div(&e, step, last)));
+    tmi_term whole = tmi_div(&e, step, last);
+    if (d->max_unit_weight && d->second_take > 0 && whole) { /* the weights of a bounded unit are no whole numbers of units */
+        const int64_t fine = parts_for(tmi_number_nearest(largest) / tmi_number_nearest(whole));
+        for (size_t h = 0; h < s->strata; h++) s->points[h] *= fine;
+        whole = tmi_div(&e, whole, tmi_int(&e, fine));
+    }
+    TMI_TRY(tmi_exact_copy(&s->step, &e, whole));
 
 done:
     for (size_t h = 0; first && h < s->strata; h++) tamis_number_free(first[h]);
@@ -195,9 +210,43 @@ static tamis_status set_unit(tmi_sampling *s, const tamis_plan *plan, tamis_erro
     tamis_number *points = NULL;
     int64_t most;
     if (!s->design->max_unit_weight) return TAMIS_OK;
-    const tamis_status status = tmi_number_div(&points, s->design->max_unit_weight, s->step, err);
-    if (status == TAMIS_OK && tmi_number_floor(&most, points) && most < (tmi_int128)rows * s->most) s->most_of_unit = most;
+    tamis_status status = tmi_number_div(&points, s->design->max_unit_weight, s->step, err);
+    if (status == TAMIS_OK && tmi_number_floor(&most, points)) {
+        if (most < s->most)
+            status = tmi_fail(err, TAMIS_INVALID, "design.max_unit_weight: must be at least the largest weight of a row, %.10g",
+                              (double)s->most * tmi_number_nearest(s->step));
+        else if (most < (tmi_int128)rows * s->most) s->most_of_unit = most;
+    }
     tamis_number_free(points);
+    return status;
+}
+
+/* Weights that follow from sizes, on a grid that is fine enough for the parts of them that a bounded unit has. */
+static tamis_status set_sizes(tmi_sampling *s, const tamis_plan *plan, tamis_error *err)
+{
+    tamis_number **weights = tmi_alloc(s->strata, sizeof *weights), *coarse = NULL, *parts = NULL;
+    tamis_status status = TAMIS_OK;
+    int64_t fine;
+    s->weights = TMI_ROWS;
+    s->of_sizes = true;
+    s->points = tmi_alloc(s->strata, sizeof *s->points);
+    if (!weights || !s->points) TMI_TRY(tmi_fail_memory(err));
+    for (size_t h = 0; h < s->strata; h++) TMI_TRY(weight_of(&weights[h], s->design, &s->design->strata[h], err));
+    TMI_TRY(set_grid(&coarse, s->points, weights, s->strata, err));
+    for (size_t h = 0; h < s->strata; h++) s->most = s->points[h] > s->most ? s->points[h] : s->most;
+    fine = parts_for((double)s->most);
+    for (size_t h = 0; h < s->strata; h++) s->points[h] *= fine;
+    s->most *= fine;
+    TMI_TRY(tmi_number_ratio(&parts, 1, fine, err));
+    TMI_TRY(tmi_number_mul(&s->step, coarse, parts, err));
+    s->correction = 1;
+    status = set_unit(s, plan, err);
+
+done:
+    for (size_t h = 0; weights && h < s->strata; h++) tamis_number_free(weights[h]);
+    tmi_free(weights);
+    tamis_number_free(coarse);
+    tamis_number_free(parts);
     return status;
 }
 
@@ -278,7 +327,9 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
                         .strata = d->stratum_count,
                         .public_strata = d->by && !plan->privacy.design_protected};
     set_counts(s, plan, frame);
-    tamis_status status = weighs_rows(d) ? set_rows(s, plan, frame, err) : set_strata(s, err);
+    tamis_status status = weighs_rows(d)       ? set_rows(s, plan, frame, err)
+                          : d->max_unit_weight ? set_sizes(s, plan, err)
+                                               : set_strata(s, err);
     if (status == TAMIS_OK && s->weights == TMI_STRATA) s->ratio = ratio_of(s);
     s->most_clamped = s->most;
     if (status != TAMIS_OK) tmi_sampling_clear(s);

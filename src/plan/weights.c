@@ -106,13 +106,11 @@ static bool has_public_weights(const tmi_plan_design *d)
     return !d->weight && ((d->by && k->equal) || (k->unequal && k->fixed_size && d->frame));
 }
 
-/* Points of a unit are bounded where they are read: weights that are made of sizes, or looked up in a frame, are not. */
 static void check_unit_weight(tmi_reader *reader, const tmi_value *key, const tmi_plan_design *d)
 {
     if (!key || !d->max_unit_weight) return;
-    if (!d->weight && (!d->probability || d->frame || d->kind->staged))
-        tmi_complain_key(reader, key,
-                         "expected the key weight with it: only weights that are read from a column are bounded by unit");
+    if (!d->weight && d->kind->with_replacement)
+        tmi_complain_key(reader, key, "not with replacement: the rows of a unit are its draws, which count one by one");
     else if (d->max_weight && tmi_number_compare(d->max_unit_weight, d->max_weight) < 0)
         tmi_complain(reader, key, "expected at least max_weight, the bound of a single row");
 }

@@ -128,6 +128,8 @@ static const char clamped[] = "Values outside a column's bounds count as the nea
 static const char some_rows[] =
     "At most the declared number of rows of each unit is kept, chosen at random: the numbers describe the rows that are kept.";
 static const char large_weights[] = "Weights above their public bound count as the bound: the numbers use the clamped weights.";
+static const char large_units[] = "The weights of a unit that add up to more than their public bound are multiplied by one "
+                                  "factor: the numbers use these weights.";
 static const char as_if_srs[] = "Sampling errors of a systematic sample in a public order are computed as for a simple random "
                                 "sample: too large where neighbours in the list are alike, too small where the list is periodic.";
 static const char final_weights[] = "The final weights (after nonresponse adjustment or calibration) depend on all units and are "
@@ -157,7 +159,9 @@ void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule)
     if (design->weights_final) tmi_lines_add(lines, final_weights);
     if (design->nonresponse) tmi_lines_add(lines, nonresponse);
     if (schedule->plan->privacy.id) tmi_lines_add(lines, some_rows);
-    if (schedule->sampling.weights == TMI_ROWS && !design->frame) tmi_lines_add(lines, large_weights);
+    if (schedule->sampling.weights == TMI_ROWS && !design->frame && !schedule->sampling.of_sizes)
+        tmi_lines_add(lines, large_weights);
+    if (schedule->sampling.most_of_unit > 0) tmi_lines_add(lines, large_units);
     if (design->kind->in_order && !design->random_order) tmi_lines_add(lines, as_if_srs);
     if (has_numbers(schedule, false)) tmi_lines_add(lines, clamped);
     if (has_numbers(schedule, true)) tmi_lines_add(lines, complete);

@@ -41,7 +41,9 @@ static void clamp_weights(tmi_schedule *s)
 {
     tmi_sampling *p = &s->sampling;
     tmi_sizes z;
-    if (p->weights != TMI_ROWS || p->stages || (!p->clustered && (s->plan->design.deff || s->plan->design.regularise))) return;
+    if (p->weights != TMI_ROWS || p->stages || p->of_sizes ||
+        (!p->clustered && (s->plan->design.deff || s->plan->design.regularise)))
+        return;
     tmi_sizes_make(&z, s);
     const double points = CLAMPED * z.units / z.sample / tmi_number_nearest(p->step);
     if (points >= 1 && points < (double)p->most) p->most_clamped = (int64_t)ceil(points);

@@ -36,6 +36,7 @@ KINDS = {
     "bernoulli, several rows": ("{bernoulli: {rate: 1/4}}", SECRET, PURE, ID + "rows_per_unit: 2, "),
     "weights, several rows": ("{weights: {}, weight: w, max_weight: 8}", OPEN, RHO, ID + "rows_per_unit: 2, "),
     "weights of units": ("{weights: {}, weight: w, max_weight: 8, max_unit_weight: 12}", OPEN, PURE, "id: d, rows_per_unit: 4, "),
+    "sizes of units": ("{srs: {population: 30, sample: 6}, max_unit_weight: 16}", OPEN, PURE, "id: d, rows_per_unit: 4, "),
     "systematic": ("{systematic: {population: 100, sample: 24, order: public}}", SECRET, BOTH),
     "systematic in random order": ("{systematic: {population: 100, sample: 24, order: random}}", SECRET, PURE),
     "census": ("{census: {population: 24}}", OPEN, PURE),

@@ -272,11 +272,10 @@ static inline bool is_kept(const tmi_layout *layout, const row *row, const rows 
     return before < request->rows_per_unit;
 }
 
-/* Bounds the points of units together, once it is known which rows count: columns that are made of these points are asked
- * anew. */
+/* Bounds the points of units together, once it is known which rows count: columns that are made of these points, which come
+ * later, are asked anew. */
 static inline void bound_units(const tmi_layout *layout, const bool *kept, const rows *all)
 {
-    bool bounds = false;
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         int64_t *to = calloc(all->count + 1, sizeof *to);
@@ -291,13 +290,13 @@ static inline void bound_units(const tmi_layout *layout, const bool *kept, const
                 if (kept[j] && strcmp(unit, other) == 0 && value_of(&point, column, &all->list[j], all)) sum += point;
             }
             if (there && kept[i] && sum > column->most_of_unit) to[i] = (int64_t)((__int128)to[i] * column->most_of_unit / sum);
-            bounds = true;
         }
         for (size_t i = 0; column->most_of_unit > 0 && i < all->count; i++) all->known[c * all->count + i].value = to[i];
+        for (size_t later = c + 1; column->most_of_unit > 0 && later < layout->column_count; later++)
+            for (size_t i = 0; !tmi_is_given(layout->columns[later]) && i < all->count; i++)
+                all->known[later * all->count + i].asked = false;
         free(to);
     }
-    for (size_t c = 0; bounds && c < layout->column_count; c++)
-        for (size_t i = 0; !tmi_is_given(layout->columns[c]) && i < all->count; i++) all->known[c * all->count + i].asked = false;
 }
 
 static inline void right_answers(tmi_int128 *const *answers, const tmi_request *request, const rows *given)

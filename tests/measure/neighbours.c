@@ -466,8 +466,10 @@ static void rows_of_units_are_variance_units(void **state)
 
 #define UNIT_ROWS 3
 
-/* Every household of up to three rows of a few kinds, with one of two ids, in the place of another one. */
-static size_t households(array_row (*list)[UNIT_ROWS])
+/* Every household of up to three rows of a few kinds, with one of two ids, in the place of another one. `ranked`: clusters have
+ * their places by the rank of their label, which another id, or none, would change for the other households. That their
+ * places are drawn at random covers it, but not row by row: so these households have one id, and a row. */
+static size_t households(array_row (*list)[UNIT_ROWS], bool ranked)
 {
     static const double weights[] = {1e6, 30, 10}, x[] = {10, 30};
     array_row kinds[3 * 3 + 1] = {{0}}; /* the last one: no row */
@@ -479,7 +481,7 @@ static size_t households(array_row (*list)[UNIT_ROWS])
     for (size_t i = 0; i <= count; i++)
         for (size_t j = 0; j <= i; j++)
             for (size_t k = 0; k <= j; k++)
-                for (int id = 0; id < 2; id++, all++) {
+                for (int id = 0; id < (ranked ? 1 : 2) && (!ranked || k < count); id++, all++) {
                     const size_t own[] = {i, j, k};
                     for (size_t r = 0; r < UNIT_ROWS; r++) {
                         list[all][r] = kinds[own[r]];
@@ -493,8 +495,9 @@ static size_t households(array_row (*list)[UNIT_ROWS])
 static void check_households(const char *design, const char *statistics, double linear, double squares)
 {
     static array_row list[440][UNIT_ROWS];
-    const size_t records = households(list);
-    assert_int_equal(records, sizeof list / sizeof *list);
+    const bool ranked = !strstr(design, "weights: ");
+    const size_t records = households(list, ranked);
+    assert_int_equal(records, ranked ? 219 : sizeof list / sizeof *list);
     tamis_plan *plan = plan_with(design, "id: u, rows_per_unit: 3, epsilon: 1", X, statistics);
     tmi_schedule s;
     tmi_query query;
@@ -549,6 +552,15 @@ static void weights_of_units(void **state)
                      1, 0.85);
     check_households("weights: {}, weight: w, max_weight: 50, max_unit_weight: 150", means, 1, 1); /* three largest ones fit */
     check_households("weights: {}, weight: w, max_weight: 50", means, 1, 1);
+    /* weights that follow from sizes, 10 each: three rows of a third of 25 */
+    check_households("srs: {population: 20, sample: 2}, max_unit_weight: 25", both, 1, 1);
+    check_households("stratified: {by: h, within: srs, strata: {u: {population: 20, sample: 2}, v: {population: 12, sample: 2}, "
+                     "w: {population: 8, sample: 2}}}, max_unit_weight: 25",
+                     both, 1, 1);
+    check_households(
+        "two_stage: {first: {by: c, population: 20, sample: 2}, second: {population: w, sample: 2}}, max_weight: 50, "
+        "max_unit_weight: 80",
+        both, 1, 1);
 }
 
 /* The bound is that of the plan on the grid of weights, or none where rows_per_unit of the largest weight are not above it. */
@@ -570,6 +582,18 @@ static void bounds_of_units(void **state)
         assert_true(fabs(tmi_largest_rows_of_unit(&s.workload, TMI_WEIGHTED) - rows) < 1e-6);
         assert_true(tmi_largest_rows_of_unit(&s.workload, TMI_UNWEIGHTED) == 3);
         tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+    static const char *const too_low[] = {
+        "srs: {population: 20, sample: 2}, max_unit_weight: 9.9", "bernoulli: {rate: 1/10}, max_unit_weight: 1",
+        "stratified: {by: h, within: srs, strata: {u: {population: 20, sample: 2}, v: {population: 12, sample: 2}, "
+        "w: {population: 8, sample: 2}}}, max_unit_weight: 8"};
+    for (size_t i = 0; i < sizeof too_low / sizeof *too_low; i++) {
+        tamis_error err = {0};
+        tmi_schedule s;
+        tamis_plan *plan = plan_with(too_low[i], "id: u, rows_per_unit: 3, epsilon: 1", X, "  - total: x\n");
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, &err), TAMIS_INVALID);
+        assert_non_null(strstr(err.message, "design.max_unit_weight: must be at least the largest weight of a row, 10"));
         tamis_plan_free(plan);
     }
 }

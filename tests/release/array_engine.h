@@ -51,7 +51,7 @@ static inline const char *array_text(const tmi_column *column, const array_row *
 static inline int64_t array_value(const array_engine *a, const tmi_column *column, const array_row *row);
 static inline int64_t array_earlier(const array_engine *a, const tmi_request *request, size_t r);
 
-static inline int64_t array_own_point(const array_engine *a, const tmi_column *c, const array_row *row)
+static inline int64_t array_grid_point(const array_engine *a, const tmi_column *c, const array_row *row)
 {
     const tmi_grid *grid = &c->grid;
     int64_t code = c->by ? array_value(a, c->by, row) : 0;
@@ -64,21 +64,6 @@ static inline int64_t array_own_point(const array_engine *a, const tmi_column *c
     if (missing) return c->has_instead ? c->instead : ARRAY_MISSING;
     double k = floor(fmin(fmax(v, grid->from), grid->to) / grid->step + 0.5);
     return (int64_t)fmin(fmax(k, (double)grid->low), (double)grid->high);
-}
-
-/* The same, if a unit's points are bounded together: a part of the bound that is that of the point in their sum. */
-static inline int64_t array_grid_point(const array_engine *a, const tmi_column *c, const array_row *row)
-{
-    const int64_t own = array_own_point(a, c, row);
-    const char *unit = c->most_of_unit > 0 && a->request ? array_text(a->request->unit, row) : NULL;
-    __int128 sum = 0;
-    for (size_t r = 0; unit && r < a->row_count; r++) {
-        const char *other = array_text(a->request->unit, &a->rows[r]);
-        if (!other || strcmp(other, unit) != 0 || array_earlier(a, a->request, r) >= a->request->rows_per_unit) continue;
-        const int64_t point = array_own_point(a, c, &a->rows[r]);
-        sum += point == ARRAY_MISSING ? 0 : point;
-    }
-    return own == ARRAY_MISSING || sum <= c->most_of_unit ? own : (int64_t)((__int128)own * c->most_of_unit / sum);
 }
 
 /* Labels of the row's stratum that are smaller, each once. */
@@ -101,7 +86,7 @@ static inline int64_t array_rank(const array_engine *a, const tmi_column *c, con
 }
 
 /* The point or code of a row; ARRAY_MISSING. */
-static inline int64_t array_value(const array_engine *a, const tmi_column *c, const array_row *row)
+static inline int64_t array_own_value(const array_engine *a, const tmi_column *c, const array_row *row)
 {
     int64_t of;
     switch (c->kind) {
@@ -167,6 +152,21 @@ static inline int64_t array_value(const array_engine *a, const tmi_column *c, co
         return rank < c->cluster_counts[stratum] ? c->cell_of[stratum][rank] : ARRAY_MISSING;
     }
     }
+}
+
+/* The same, if a unit's points are bounded together: a part of the bound that is that of the point in their sum. */
+static inline int64_t array_value(const array_engine *a, const tmi_column *c, const array_row *row)
+{
+    const int64_t own = array_own_value(a, c, row);
+    const char *unit = c->most_of_unit > 0 && a->request ? array_text(a->request->unit, row) : NULL;
+    __int128 sum = 0;
+    for (size_t r = 0; unit && r < a->row_count; r++) {
+        const char *other = array_text(a->request->unit, &a->rows[r]);
+        if (!other || strcmp(other, unit) != 0 || array_earlier(a, a->request, r) >= a->request->rows_per_unit) continue;
+        const int64_t point = array_own_value(a, c, &a->rows[r]);
+        sum += point == ARRAY_MISSING ? 0 : point;
+    }
+    return own == ARRAY_MISSING || sum <= c->most_of_unit ? own : (int64_t)((__int128)own * c->most_of_unit / sum);
 }
 
 /* Different texts of a label among the rows of a stratum (-1: all). */

@@ -215,7 +215,8 @@ void tmi_blocks_set(tmi_blocks *blocks, const void *const *columns, size_t n)
     tmi_products_begin(blocks->products);
     for (size_t c = 0; c < layout->column_count; c++) {
         blocks->list[c].looked = false;
-        if (tmi_is_given(layout->columns[c])) blocks->list[c].values = columns[c];
+        const bool bounded = tmi_is_made_and_bounded(layout->columns[c]) && columns[c];
+        if (tmi_is_given(layout->columns[c]) || bounded) blocks->list[c].values = columns[c];
         else if (layout->columns[c]->kind != TMI_LABEL) make_values(blocks, c, n);
     }
 }

@@ -118,8 +118,12 @@ void tmi_cells_free(tmi_cells *cells);
  * have at most 2^23 integers together, of 25 bytes each, and at least one. */
 unsigned tmi_cells_threads(const tmi_layout *layout, unsigned wanted);
 
+/* Whether the points of a unit are bounded together in a column that is made here. */
+static inline bool tmi_is_made_and_bounded(const tmi_column *column) { return column->most_of_unit > 0 && !tmi_is_given(column); }
+
 /* Adds n rows: columns[c] points to the n grid points (const int64_t *) or codes (const int32_t *) of column c of the layout
- * if it is given; other entries are ignored. SYSTEM beyond TMI_MAX_ROWS rows, or if memory runs out. */
+ * if it is given, or if it is made and bounded by unit and these are its bounded points (NULL: no bound matters); other entries
+ * are ignored. SYSTEM beyond TMI_MAX_ROWS rows, or if memory runs out. */
 tamis_status tmi_cells_add(tmi_cells *cells, const void *const *columns, size_t n, tamis_error *err);
 
 /* The same from the doubles of the columns, n <= TMI_SCAN_ROWS of them, if the cells accept doubles: requests with one cell

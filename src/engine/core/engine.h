@@ -40,7 +40,7 @@ typedef struct tmi_source {
  *                this order on every engine. NULL, NaN, infinities, text of a CSV file that is not a number and the missing codes
  *                are missing. `reciprocal`: the grid point of 1/v, a column of probabilities read as weights; v < 2^-1022 is
  *                missing. With `by` the grid is grids[code of by], and a row without a code is missing whatever `instead`
- *                says. With `most_of_unit` a unit's points are bounded together: see tmi_request.
+ *                says. With `most_of_unit`, here, in LOOKUP and PRODUCT, a unit's points are bounded together: see tmi_request.
  * TMI_CATEGORY   the canonical text (engine/core/canonical.h), looked up among `values`, which are numbers in a number column;
  *                a label of .sav or .dta counts as its code does. Anything else is missing.
  *                Both: with `has_instead` a missing cell (of a category: NULL, empty, or one of missing_texts, not a text
@@ -97,7 +97,7 @@ struct tmi_column {
     const tmi_column *by;        /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
     const tmi_grid *grids;       /* NUMBER with `by`: one per value */
     bool reciprocal;             /* NUMBER */
-    int64_t most_of_unit;        /* NUMBER: what the points of a unit add up to at most; 0: no bound */
+    int64_t most_of_unit;        /* NUMBER, LOOKUP, PRODUCT: what the points of a unit add up to at most; 0: no bound */
     const double *missing_codes; /* NUMBER: values that mean "missing" */
     size_t missing_code_count;
 
@@ -201,10 +201,10 @@ typedef struct tmi_table {
  * rows_per_unit rows. The key is drawn before any row is read, so a guarantee that holds for every key holds. Without a key
  * the order would favour some contents; with it each row of a unit has the same chance. All engines keep the same rows.
  *
- * A number with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the
+ * A column with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the
  * rows of a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a
- * unit add up to at most M, and none becomes larger. The order above is that of the points before. An engine that cannot do
- * this says so in `check` (tmi_refuse_bounded_units). */
+ * unit add up to at most M, and none becomes larger. The order above is that of the points before; columns that are made of
+ * bounded ones are made of the points after. An engine that cannot do this says so in `check` (tmi_refuse_bounded_units). */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;

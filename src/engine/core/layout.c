@@ -37,10 +37,6 @@ static tamis_status check_number(const tmi_column *column, tamis_error *err)
 {
     if (column->missing_code_count > 0 && !column->missing_codes)
         return tmi_fail(err, TAMIS_INVALID, "column %s has no missing codes", column->name);
-    if (column->most_of_unit != 0 &&
-        (column->by || column->grid.low < 0 || column->most_of_unit < column->grid.high || column->most_of_unit < 1))
-        return tmi_fail(err, TAMIS_INVALID,
-                        "column %s: a bound of a unit's points needs one grid from 0 on, and is at least its end", column->name);
     if (!column->by) return check_grid(&column->grid, column, err);
     if (column->by->kind != TMI_CATEGORY || !column->grids)
         return tmi_fail(err, TAMIS_INVALID, "column %s: grids must be chosen by a category, one for each value", column->name);
@@ -159,10 +155,20 @@ static tamis_status check_difference(const tmi_column *column, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
+/* Of a column that is right otherwise. */
+static tamis_status check_of_unit(const tmi_column *column, tamis_error *err)
 {
-    if (!column || !column->name || column->name[0] == '\0')
-        return tmi_fail(err, TAMIS_INVALID, "a column of the request has no name");
+    int64_t low, high;
+    if (column->most_of_unit == 0) return TAMIS_OK;
+    const bool may = (column->kind == TMI_NUMBER && !column->by) || column->kind == TMI_LOOKUP || column->kind == TMI_PRODUCT;
+    if (may) tmi_point_range(&low, &high, column);
+    if (may && low >= 0 && column->most_of_unit >= high && column->most_of_unit >= 1) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "column %s: a bound of a unit's points needs one grid from 0 on, and is at least its end",
+                    column->name);
+}
+
+static tamis_status check_kind(const tmi_column *column, tamis_error *err)
+{
     switch (column->kind) {
     case TMI_NUMBER: return check_number(column, err);
     case TMI_CATEGORY: return check_category(column, err);
@@ -177,6 +183,14 @@ tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
     case TMI_DIFFERENCE: return check_difference(column, err);
     }
     return tmi_fail(err, TAMIS_INVALID, "column %s has no valid kind", column->name);
+}
+
+tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
+{
+    if (!column || !column->name || column->name[0] == '\0')
+        return tmi_fail(err, TAMIS_INVALID, "a column of the request has no name");
+    const tamis_status status = check_kind(column, err);
+    return status == TAMIS_OK ? check_of_unit(column, err) : status;
 }
 
 const tmi_column *tmi_column_part(const tmi_column *column, size_t i)

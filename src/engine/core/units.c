@@ -42,6 +42,8 @@ struct tmi_units {
     const tmi_layout *layout;
     size_t *given; /* columns of the layout that rows are made of */
     size_t width;
+    size_t *made; /* those that are made of them, and bounded by unit */
+    size_t made_count;
     uint64_t free_rows; /* of a unit that has no more than these all count, and its points are below all bounds */
 
     _Atomic uint64_t *words;
@@ -68,7 +70,7 @@ struct tmi_units {
 };
 
 struct tmi_units_room {
-    size_t width;
+    size_t width; /* of the values: given columns, and those that are made and bounded */
     uint64_t hashes[TMI_UNITS_ROWS];
     size_t free[TMI_UNITS_ROWS], kept[TMI_UNITS_ROWS]; /* rows */
     int64_t *values;                                   /* of each given column, those that are handed on */
@@ -92,11 +94,21 @@ static uint64_t free_rows_of(const tmi_layout *layout)
     int64_t rows = layout->request->rows_per_unit;
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
-        if (column->most_of_unit == 0 || column->grid.high == 0) continue;
-        const int64_t below = column->most_of_unit / column->grid.high;
+        int64_t low, high;
+        if (column->most_of_unit == 0) continue;
+        tmi_point_range(&low, &high, column);
+        const int64_t below = high > 0 ? column->most_of_unit / high : rows;
         rows = below < rows ? below : rows;
     }
     return (uint64_t)rows;
+}
+
+static size_t bounded_columns(size_t *made, const tmi_layout *layout)
+{
+    size_t count = 0;
+    for (size_t c = 0; c < layout->column_count; c++)
+        if (tmi_is_made_and_bounded(layout->columns[c])) made[count++] = c;
+    return count;
 }
 
 static size_t given_columns(size_t *given, const tmi_layout *layout)
@@ -128,11 +140,13 @@ tmi_units *tmi_units_new(const tmi_layout *layout, int64_t expected, uint64_t me
     units->words = tmi_alloc(units->word_count, sizeof *units->words);
     units->labels = tmi_labels_new();
     units->given = tmi_alloc(layout->column_count, sizeof *units->given);
-    if (!units->has_lock || !units->words || !units->labels || !units->given) {
+    units->made = tmi_alloc(layout->column_count, sizeof *units->made);
+    if (!units->has_lock || !units->words || !units->labels || !units->given || !units->made) {
         tmi_units_free(units);
         return NULL;
     }
     units->width = given_columns(units->given, layout);
+    units->made_count = bounded_columns(units->made, layout);
     return units;
 }
 
@@ -158,6 +172,7 @@ void tmi_units_free(tmi_units *units)
     tmi_labels_free(units->labels);
     tmi_free((void *)(uintptr_t)units->words);
     tmi_free(units->given);
+    tmi_free(units->made);
     tmi_free(units->rounds);
     tmi_free(units->first);
     tmi_free(units->counts);
@@ -168,8 +183,8 @@ tmi_units_room *tmi_units_room_new(const tmi_units *units)
 {
     tmi_units_room *room = tmi_alloc(1, sizeof *room);
     if (!room) return NULL;
-    room->width = units->width;
-    room->values = tmi_alloc(units->width * TMI_BLOCK, sizeof *room->values);
+    room->width = units->width + units->made_count;
+    room->values = tmi_alloc(room->width * TMI_BLOCK, sizeof *room->values);
     room->columns = tmi_alloc(units->layout->column_count, sizeof *room->columns);
     if (!room->values || !room->columns) {
         tmi_units_room_free(room);
@@ -525,6 +540,8 @@ typedef struct choice {
     char *text;
     tmi_int128 *sums; /* of the points of a unit, one per given column */
     size_t list_room, text_size, width;
+    tmi_blocks blocks; /* where columns are made and bounded: their makers, */
+    int64_t *made;     /* and their points, list_room for each */
 } choice;
 
 static void hash_rows(const choice *c, size_t count, const tmi_units *units, tmi_cell label)
@@ -572,11 +589,17 @@ static bool make_choice(choice *c, const tmi_units *units)
     c->list = tmi_alloc(c->list_room, sizeof *c->list);
     c->text = tmi_alloc(c->text_size, 1);
     c->sums = tmi_alloc(c->width, sizeof *c->sums);
-    return c->list && c->text && c->sums;
+    if (!c->list || !c->text || !c->sums) return false;
+    if (units->made_count == 0) return true;
+    c->made = tmi_alloc(c->list_room, units->made_count * sizeof *c->made);
+    return c->made && tmi_blocks_make(&c->blocks, units->layout);
 }
 
-static void clear_choice(choice *c)
+static void clear_choice(choice *c, const tmi_units *units)
 {
+    if (c->made) tmi_wipe(c->made, c->list_room * units->made_count * sizeof *c->made);
+    if (c->blocks.layout) tmi_blocks_clear(&c->blocks);
+    tmi_free(c->made);
     if (c->list) tmi_wipe(c->list, c->list_room * sizeof *c->list);
     if (c->text) tmi_wipe(c->text, c->text_size);
     if (c->sums) tmi_wipe(c->sums, c->width * sizeof *c->sums);
@@ -601,25 +624,55 @@ static int64_t bounded(int64_t point, int64_t most, tmi_int128 sum)
     return point == TMI_NO_POINT || sum <= most ? point : (int64_t)((tmi_int128)point * most / sum);
 }
 
-static tamis_status give_rows(tmi_units *units, const choice *c, tmi_units_room *room, tmi_take_block *take, void *context,
-                              tamis_error *err)
+/* Row i of the chosen ones becomes the row `at` of a block. */
+static void put_row(tmi_units_room *room, const tmi_units *units, const choice *c, size_t i, size_t at)
+{
+    for (size_t w = 0; w < units->width; w++) {
+        const tmi_column *column = units->layout->columns[units->given[w]];
+        const int64_t given = c->list[i].row[w], most = column->most_of_unit,
+                      value = most > 0 ? bounded(given, most, c->sums[w]) : given;
+        int64_t *points = room->values + w * TMI_BLOCK;
+        int32_t *codes = (int32_t *)(void *)points;
+        if (tmi_has_points(column)) points[at] = value;
+        else codes[at] = value < 0 ? (int32_t)column->value_count : (int32_t)value;
+    }
+}
+
+/* Makes the points of the k-th bounded column for the chosen rows, from columns that are bounded already, and bounds them. A
+ * column comes after those that it is made of. */
+static void make_bounded(tmi_units_room *room, const tmi_units *units, choice *c, size_t k, size_t chosen)
+{
+    const int64_t most = units->layout->columns[units->made[k]]->most_of_unit;
+    int64_t *points = c->made + k * c->list_room;
+    tmi_int128 sum = 0;
+    for (size_t start = 0, n; start < chosen; start += n) {
+        n = chosen - start < TMI_BLOCK ? chosen - start : TMI_BLOCK;
+        for (size_t i = 0; i < n; i++) put_row(room, units, c, start + i, i);
+        for (size_t j = 0; j < units->made_count; j++)
+            room->columns[units->made[j]] = j < k ? c->made + j * c->list_room + start : NULL;
+        tmi_blocks_set(&c->blocks, room->columns, n);
+        memcpy(points + start, c->blocks.list[units->made[k]].values, n * sizeof *points);
+    }
+    for (size_t i = 0; i < chosen; i++) sum += points[i] == TMI_NO_POINT ? 0 : points[i];
+    for (size_t i = 0; i < chosen; i++) points[i] = bounded(points[i], most, sum);
+}
+
+/* `room` gets the rows, `scratch` is for those of a unit whose columns are made. */
+static tamis_status give_rows(tmi_units *units, choice *c, tmi_units_room *room, tmi_units_room *scratch, tmi_take_block *take,
+                              void *context, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     size_t count = 0;
+    for (size_t k = 0; k < units->made_count; k++) room->columns[units->made[k]] = room->values + (units->width + k) * TMI_BLOCK;
     for (size_t u = 0; u < units->unit_count; u++) {
         const size_t chosen = choose(c, units, u);
         for (size_t w = 0; w < units->width; w++)
             if (units->layout->columns[units->given[w]]->most_of_unit > 0) c->sums[w] = sum_of(c->list, chosen, w);
+        for (size_t k = 0; k < units->made_count; k++) make_bounded(scratch, units, c, k, chosen);
         for (size_t i = 0; i < chosen; i++) {
-            for (size_t w = 0; w < units->width; w++) {
-                const tmi_column *column = units->layout->columns[units->given[w]];
-                const int64_t given = c->list[i].row[w], most = column->most_of_unit,
-                              value = most > 0 ? bounded(given, most, c->sums[w]) : given;
-                int64_t *points = room->values + w * TMI_BLOCK;
-                int32_t *codes = (int32_t *)(void *)points;
-                if (tmi_has_points(column)) points[count] = value;
-                else codes[count] = value < 0 ? (int32_t)column->value_count : (int32_t)value;
-            }
+            put_row(room, units, c, i, count);
+            for (size_t k = 0; k < units->made_count; k++)
+                room->values[(units->width + k) * TMI_BLOCK + count] = c->made[k * c->list_room + i];
             if (++count < TMI_BLOCK) continue;
             TMI_TRY(take(context, room->columns, count, err));
             count = 0;
@@ -676,17 +729,18 @@ static bool forget_units(tmi_units *units)
 tamis_status tmi_units_end_round(tmi_units *units, tmi_take_block *take, void *context, tamis_error *err)
 {
     const units_round *round = &units->rounds[units->round];
-    tmi_units_room *room = tmi_units_room_new(units);
+    tmi_units_room *room = tmi_units_room_new(units), *scratch = tmi_units_room_new(units);
     choice c = {0};
-    tamis_status status = room && make_choice(&c, units) ? TAMIS_OK : tmi_fail_memory(err);
+    tamis_status status = room && scratch && make_choice(&c, units) ? TAMIS_OK : tmi_fail_memory(err);
     if (status == TAMIS_OK && round->part + 1 < round->parts) {
         if (!reduce(units, &c)) status = tmi_fail_memory(err);
     } else if (status == TAMIS_OK) {
-        status = give_rows(units, &c, room, take, context, err);
+        status = give_rows(units, &c, room, scratch, take, context, err);
         if (status == TAMIS_OK && !forget_units(units)) status = tmi_fail_memory(err);
     }
-    clear_choice(&c);
+    clear_choice(&c, units);
     tmi_units_room_free(room);
+    tmi_units_room_free(scratch);
     units->round++;
     return status;
 }

@@ -65,6 +65,9 @@ typedef struct tmi_dialect {
     const char *order_key, *order_digest, *order_value, *order_end;
 
     const char *buckets; /* how many elements of a list are at most an operand: before both; NULL: a tree of cases */
+    /* A point or its bound in a type whose products and sums are exact here, and the whole part of a quotient of two such numbers
+     * as an integer: before both, between and after them. */
+    const char *as_exact, *whole_part, *quotient, *integer_part;
     const char *as_term; /* a term that fits 32 bits, where sums of those are faster; NULL: they are not */
     const char *as_wide; /* a term of a sum that may pass 2^62; NULL: all sums are wide enough */
     bool shifts;         /* >> of a negative integer rounds down */

@@ -204,8 +204,8 @@ static void find_late(bool *late, const tmi_sql_pass *pass, const tmi_sql_source
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         late[c] = (!layout->request->unit || source->units_fit) &&
-                  (is_late_category(pass, c) ||
-                   (pass->dialect->inlines && column->kind == TMI_NUMBER && !column->by && !has_made(layout, c)));
+                  (is_late_category(pass, c) || (pass->dialect->inlines && column->kind == TMI_NUMBER && !column->by &&
+                                                 column->most_of_unit == 0 && !has_made(layout, c)));
     }
     for (size_t c = 0; c < layout->column_count; c++)
         if (pass->dialect->inlines && is_key_class(pass, c)) late[c] = late[tmi_layout_index(layout, layout->columns[c]->of)];

@@ -565,6 +565,50 @@ static void put_unit(chain *k)
     tmi_text_put(sql, ")");
 }
 
+/* ---- units whose points are bounded together ---- */
+
+static bool is_bounded(const chain *k, size_t c)
+{
+    const tmi_column *column = k->source->layout->columns[c];
+    return column->most_of_unit > 0 && k->depths[c] == k->depth;
+}
+
+/* Bounds the points of columns of this depth, 0 of those that are given, by what their units have in the rows that count: k
+ * becomes floor(k M / T). Products stay below 2^52 2^62, and sums below 2^20 2^52. */
+static void put_bounds(chain *k)
+{
+    const tmi_layout *layout = k->source->layout;
+    const tmi_dialect *dialect = k->dialect;
+    bool some = false;
+    for (size_t c = 0; c < layout->column_count; c++) some = some || is_bounded(k, c);
+    if (!some || !layout->request->unit) return;
+    begin_step(k, is_bounded, 'v');
+    for (size_t c = 0; c < layout->column_count; c++) {
+        char point[32], sum[128], most[24];
+        if (!is_bounded(k, c)) continue;
+        snprintf(point, sizeof point, "v%zu", c);
+        snprintf(most, sizeof most, "%lld", (long long)layout->columns[c]->most_of_unit);
+        tmi_text of_unit;
+        tmi_text_init(&of_unit);
+        tmi_text_put(&of_unit, "sum(");
+        tmi_sql_word(&of_unit, dialect->as_exact, point);
+        snprintf(sum, sizeof sum, ") OVER (PARTITION BY t%zu)", tmi_layout_index(layout, layout->request->unit));
+        tmi_text_put(&of_unit, sum);
+        if (of_unit.failed) k->sql->failed = true;
+        if (of_unit.failed) continue;
+        tmi_text_format(k->sql, ", CASE WHEN %s > ", of_unit.bytes);
+        tmi_sql_word(k->sql, dialect->as_exact, most);
+        tmi_text_format(k->sql, " THEN %s", dialect->whole_part);
+        tmi_sql_word(k->sql, dialect->as_exact, point);
+        tmi_text_put(k->sql, " * ");
+        tmi_sql_word(k->sql, dialect->as_exact, most);
+        tmi_text_format(k->sql, "%s%s%s ELSE %s END AS %s", dialect->quotient, of_unit.bytes, dialect->integer_part, point,
+                        point);
+        tmi_text_clear(&of_unit);
+    }
+    end_step(k);
+}
+
 /* Columns computed from a row's cells alone. */
 static bool is_plain(const chain *k, size_t c)
 {
@@ -622,11 +666,13 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         tmi_text_format(sql, "%s)", source->dialect->barrier);
     }
     if (layout->request->unit) put_unit(&k);
+    put_bounds(&k);
     for (k.depth = 1; k.depth <= depth; k.depth++) {
         begin_step(&k, is_at_depth, 'v');
         for (size_t c = 0; c < layout->column_count; c++)
             if (is_at_depth(&k, c)) put_made(sql, source->dialect, layout, c);
         end_step(&k);
+        put_bounds(&k);
     }
     *step = k.step;
 done:

@@ -186,7 +186,6 @@ static tamis_status nothing_of(char **table, const state *s, tamis_error *err)
 static tamis_status begin_check(char **nothing, state *s, const tmi_layout *layout, const tamis_watch *watch, tamis_error *err)
 {
     tamis_status status;
-    TMI_TRY(tmi_refuse_bounded_units(layout, "an engine that is asked in SQL", err));
     TMI_TRY(count_statement(s, err));
     TMI_TRY(go_on(s, watch, err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, layout, err));
@@ -256,7 +255,6 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     tamis_status status;
     tmi_answers_clear(answers, request);
     TMI_TRY(tmi_layout_init(&layout, request, err));
-    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err)); /* asks nothing if the request was checked */
     TMI_TRY(go_on(s, watch, err));
     if (s->road.client) tmi_client_charged(s->road.client);
@@ -277,7 +275,6 @@ static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_p
     tamis_status status;
     TMI_TRY(tmi_points_plan_make(&plan, request, err));
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
-    TMI_TRY(tmi_refuse_bounded_units(&layout, "an engine that is asked in SQL", err));
     TMI_TRY(tmi_known_learn(&s->known, &s->road, &layout, err));
     TMI_TRY(go_on(s, watch, err));
     if (s->road.client) tmi_client_charged(s->road.client);

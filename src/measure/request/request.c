@@ -44,10 +44,35 @@ static const tmi_column *lookup(tmi_query *a, const char *name, const tmi_column
 }
 
 /* Numbers from `low` to `high` steps. */
-static const tmi_column *number(tmi_query *a, const char *name, double step, int64_t low, int64_t high, bool reciprocal)
+static tmi_column number(const char *name, double step, int64_t low, int64_t high, bool reciprocal)
 {
-    tmi_grid grid = {(double)low * step, (double)high * step, step, low, high};
-    return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_NUMBER, .grid = grid, .reciprocal = reciprocal});
+    const tmi_grid grid = {(double)low * step, (double)high * step, step, low, high};
+    return (tmi_column){.name = name, .kind = TMI_NUMBER, .grid = grid, .reciprocal = reciprocal};
+}
+
+static const tmi_column *add_reciprocal(tmi_query *a, const char *name, double step, int64_t low, int64_t high)
+{
+    const tmi_column column = number(name, step, low, high, true);
+    return tmi_columns_add(&a->columns, &column);
+}
+
+/* A column of weights, those of a unit bounded together. */
+static const tmi_column *of_unit(tmi_query *a, const tmi_schedule *s, const tmi_column *weight)
+{
+    tmi_column bounded = *weight;
+    bounded.most_of_unit = s->sampling.most_of_unit;
+    return tmi_columns_add(&a->columns, &bounded);
+}
+
+/* The points of the row's stratum; without strata one number for all rows. */
+static tmi_column in_stratum(tmi_query *a, const char *name, const int64_t *points)
+{
+    tmi_column weight = {.name = name, .kind = TMI_LOOKUP, .of = a->stratum, .numbers = points};
+    if (weight.of) return weight;
+    const tmi_column *always = tmi_columns_add(&a->columns, &(tmi_column){.name = "every row", .kind = TMI_INDICATOR});
+    weight.of = tmi_columns_add(&a->columns,
+                                &(tmi_column){.name = "every row", .kind = TMI_CUTS, .of = always, .value_count = 1});
+    return weight;
 }
 
 /* The weight of the row's unit in the frame. */
@@ -68,35 +93,39 @@ static void add_frame_weights(tmi_query *a, const tmi_schedule *s)
         a->frame_points[i] = points > 1 ? points : 1;
         a->frame_rest[i] = (int64_t)floor((double)a->frame_points[i] * (1 - f->pi[i]) + 0.5);
     }
-    a->weight = lookup(a, "weight in the frame", unit, a->frame_points);
+    a->weight = of_unit(a, s,
+                        &(tmi_column){.name = "weight in the frame", .kind = TMI_LOOKUP, .of = unit, .numbers = a->frame_points});
     if (d->regularise) a->rest = lookup(a, "weight in the frame, less its variance", unit, a->frame_rest);
 }
 
 /* A product that is no more than the largest weight. */
-static const tmi_column *bounded(tmi_query *a, const tmi_column *x, const tmi_column *y, int64_t most)
+static tmi_column bounded(const tmi_column *x, const tmi_column *y, int64_t most)
 {
-    return tmi_columns_add(
-        &a->columns,
-        &(tmi_column){.name = "weight of the stages", .kind = TMI_PRODUCT, .of = x, .second = y, .grid = {.high = most}});
+    return (tmi_column){.name = "weight of the stages", .kind = TMI_PRODUCT, .of = x, .second = y, .grid = {.high = most}};
 }
 
 /* Of two stages: one column, so that what a row adds is bounded in all levels together whatever a file contains. No factor is a
  * fraction, so each of them may be bounded before it is multiplied. */
-static const tmi_column *stage_weight(tmi_query *a, const tmi_schedule *s)
+static tmi_column stage_weight(tmi_query *a, const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
     const tmi_sampling *p = &s->sampling;
     const int64_t end = INT64_C(1) << TMI_STAGE_BITS, most = p->most < end ? p->most : end;
     const int64_t least = d->second_take < most ? d->second_take : most;
-    const tmi_column *weight = number(a, d->second_population, 1, least, most, false), *first = NULL;
+    tmi_column weight = number(d->second_population, 1, least, most, false);
+    const tmi_column *first = NULL;
     const int64_t whole = INT64_C(1) << p->first_bits; /* no probability is above 1 */
     if (p->first_bits > 0)
-        first = number(a, d->probability, ldexp(1, -p->first_bits), whole < p->most ? whole : p->most, p->most, true);
-    else if (p->strata > 1) first = lookup(a, "clusters drawn", a->stratum, p->points);
-    if (first) weight = bounded(a, first, weight, p->most);
+        first = add_reciprocal(a, d->probability, ldexp(1, -p->first_bits), whole < p->most ? whole : p->most, p->most);
+    const bool drawn = p->first_bits == 0 && (p->strata > 1 || p->points[0] > 1);
+    const tmi_column clusters = drawn ? in_stratum(a, "clusters drawn", p->points) : (tmi_column){0};
+    if (drawn) first = tmi_columns_add(&a->columns, &clusters);
+    if (first) weight = bounded(first, tmi_columns_add(&a->columns, &weight), p->most);
     if (d->second_take > 0) return weight;
     const int64_t one = INT64_C(1) << p->stage_bits;
-    return bounded(a, weight, number(a, d->second_sample, ldexp(1, -p->stage_bits), 0, one, true), p->most);
+    weight = bounded(tmi_columns_add(&a->columns, &weight), add_reciprocal(a, d->second_sample, ldexp(1, -p->stage_bits), 0, one),
+                     p->most);
+    return weight;
 }
 
 /* Weights that rows bring, in the factors that tmi_sampling counts with. */
@@ -108,17 +137,14 @@ static void add_row_weights(tmi_query *a, const tmi_schedule *s)
         add_frame_weights(a, s);
         return;
     }
-    if (sampling->stages) {
-        a->weight = stage_weight(a, s);
+    if (sampling->stages || sampling->of_sizes) {
+        const tmi_column made = sampling->stages ? stage_weight(a, s) : in_stratum(a, "weight of the stratum", sampling->points);
+        a->weight = of_unit(a, s, &made);
         return;
     }
-    double step = tmi_number_nearest(sampling->step);
-    const tmi_grid grid = {0, (double)sampling->most * step, step, 0, sampling->most};
-    a->weight = tmi_columns_add(&a->columns, &(tmi_column){.name = d->weight ? d->weight : d->probability,
-                                                           .kind = TMI_NUMBER,
-                                                           .grid = grid,
-                                                           .reciprocal = !d->weight,
-                                                           .most_of_unit = sampling->most_of_unit});
+    const tmi_column weight = number(d->weight ? d->weight : d->probability, tmi_number_nearest(sampling->step), 0,
+                                     sampling->most, !d->weight);
+    a->weight = of_unit(a, s, &weight);
 }
 
 static void add_design(tmi_query *a, const tmi_schedule *s)

@@ -30,7 +30,7 @@ typedef struct tmi_cluster_list {
     int32_t *codes;           /* the slot of each place; -1 for no cluster of the list */
 } tmi_cluster_list;
 
-#define TMI_CLUSTER_COLUMNS 8 /* slots of clusters need no more columns */
+#define TMI_CLUSTER_COLUMNS 12 /* weights and slots of clusters need no more columns */
 
 typedef struct tmi_query {
     tmi_columns columns;

@@ -308,7 +308,7 @@ static tamis_status try_units(study *s, tamis_error *err)
                  now = tmi_largest_rows_of_unit(&s->schedule.workload, TMI_WEIGHTED) * largest;
     tmi_bounds *made = s->made;
     double all = 0;
-    if (p->weights != TMI_ROWS || p->stages || p->from_frame || most < 2 || !(mean > 0)) return TAMIS_OK;
+    if (most < 2 || p->design->kind->with_replacement || !(mean > 0)) return TAMIS_OK;
     int64_t *counts = tmi_alloc((size_t)most + 1, sizeof *counts);
     if (!counts) return tmi_fail_memory(err);
     tmi_population_unit_rows(counts, s->population);
