@@ -83,6 +83,8 @@ def designs(rows, areas, homes, sizes):
     largest_homes = max(len({row["home"] for row in area}) for area in areas.values())
     return {
         "households": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  typical: {{{rows_typical}}}\n", [], None),
+        "households-srs-bounded": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  max_unit_weight: {math.ceil(4.5 * len(homes) / 700)}\n"
+                                   f"  typical: {{{rows_typical}}}\n", [], None),
         "households-two-stage": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 10}}}}\n"
                                  f"  max_weight: {math.ceil(len(areas) / 70 * largest_homes / 10)}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
         "households-weights": (f"  weights: {{strata: state, population: {total}}}\n  weight: w\n  max_weight: 9\n  typical: {{sample: 700, {rows_typical}}}\n", [], homes_drawn),

@@ -1,6 +1,6 @@
 """20 weighted totals of 10^7 rows of Parquet, and one of them by 50 regions: tamis's statement on Spark beside the same sums in doubles on
 the same Spark, its statement on DuckDB beside DuckDB's own, and the native engine. Processor seconds; each statement in turns with the
-one beside it, and the median is taken. Run in an environment that has the package, pyspark and duckdb; bench/run spark makes one.
+one beside it, and the median of three is taken. Run in an environment that has the package, pyspark and duckdb; bench/run spark makes one.
 
     bench/spark.py [ROWS]
 """
@@ -68,16 +68,16 @@ def release(plan, source):
 
 
 def in_turns(run, processor, statements):
-    """Median processor seconds of each statement; the first run of all, which compiles, is not counted. Said after each turn: of a
-    measurement that is cut off the turns until then are left."""
+    """Median processor seconds of each statement, and the last one's answer. The first turn compiles, which a median of three leaves out. Said
+    after each turn: of a measurement that is cut off the turns until then are left."""
     found = {name: [] for name in statements}
-    for turn in range(RUNS + 1):
+    for _ in range(RUNS):
         for name, sql in statements.items():
             start = processor()
-            run(sql)
-            if turn > 0:
-                found[name].append(processor() - start)
-                say(name, seconds=statistics.median(found[name]))
+            answer = run(sql)
+            found[name].append(processor() - start)
+            say(name, seconds=statistics.median(found[name]), each=[round(s, 1) for s in found[name]], load=round(os.getloadavg()[0], 1))
+    return sorted(tuple(row) for row in answer)
 
 
 def children_of(process):
@@ -122,8 +122,7 @@ def measure_spark():
     say("whole release, wall", seconds=time.monotonic() - start)
     say("whole release, processor", seconds=processor_of(java) - used)
     sums = re.sub("tamis_[0-9a-f]{32}", "t", asked[-1])
-    in_turns(lambda sql: session.sql(sql).collect(), lambda: processor_of(java), {"doubles": doubles(), "tamis": sums})
-    answer = sorted(tuple(row) for row in session.sql(sums).collect())
+    answer = in_turns(lambda sql: session.sql(sql).collect(), lambda: processor_of(java), {"doubles": doubles(), "tamis": sums})
     session.stop()
     return answer
 
@@ -138,8 +137,7 @@ def measure_duckdb():
         asked.append(sql)
         return json.dumps([[c if c is None or isinstance(c, int) else str(c) for c in row] for row in connection.execute(sql).fetchall()])
     release(plan_of({"caller": "speed"}), _tamis.source_sql("duckdb", "t", run, None))
-    in_turns(lambda sql: connection.execute(sql).fetchall(), own_processor, {"duckdb, doubles": doubles(), "duckdb, tamis": asked[-1]})
-    return sorted(tuple(row) for row in connection.execute(asked[-1]).fetchall())
+    return in_turns(lambda sql: connection.execute(sql).fetchall(), own_processor, {"duckdb, doubles": doubles(), "duckdb, tamis": asked[-1]})
 
 
 def measure_native():

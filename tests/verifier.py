@@ -25,6 +25,7 @@ from verifier_choices import Choices
 from verifier_contributions import Contributions
 from verifier_files import Files
 from verifier_reading import Reading
+from verifier_strata import Strata
 from verifier_tables import Tables
 
 getcontext().prec = 60
@@ -36,7 +37,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables):
+class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata, Tables):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()
@@ -262,7 +263,8 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
             at = rho_delta(dec(self.spent), dec(loss["epsilon"]))
             self.check(at <= dec(loss["delta"]), "composition", "is more than the plan allows")
         else:
-            self.check(self.spent == Fraction(loss[coin]), "composition", "is not what the plan asks for")
+            asked = max(map(Fraction, self.c["sampling"].get("epsilons", [0]))) if "outsider" in loss else Fraction(loss[coin])
+            self.check(self.spent == asked, "composition", "is not what the plan asks for")
 
     # ---- the guarantee ----
 
@@ -334,15 +336,17 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
             return
         self.check(told.get("theorem", theorem) == theorem, "guarantee.outsider.theorem")
         eps, delta = dec(c["epsilon"]), dec(c["delta"])
-        losses = [self.amplified(q, steps, eps, delta) for _, _, q, steps in parts]
+        own = [dec(e) for e in c.get("strata", [])] or [eps] * len(parts)
+        losses = [self.amplified(q, steps, e, delta) for (_, _, q, steps), e in zip(parts, own)]
         self.pair("guarantee.outsider", told, epsilon=max(e for e, _ in losses), delta=max(d for _, d in losses))
         if "by_stratum" not in told:
             return
         self.check(len(told["by_stratum"]) == len(parts) > 1, "guarantee.outsider.by_stratum")
-        for part, (name, take_all, _, _), (e, d) in zip(told["by_stratum"], parts, losses):
+        for part, (name, take_all, *rest), (e, d) in zip(told["by_stratum"], parts, losses):
             field = "guarantee.outsider.by_stratum"
             self.check(part.get("stratum", name) == name and part.get("take_all", take_all) == take_all, field)
-            self.pair(field, {k: v for k, v in part.items() if k not in ("stratum", "take_all")}, epsilon=e, delta=d)
+            sampled = {"sampled": own[parts.index((name, take_all, *rest))]} if "strata" in c else {}
+            self.pair(field, {k: v for k, v in part.items() if k not in ("stratum", "take_all")}, epsilon=e, delta=d, **sampled)
 
     def parts(self):
         """The theorem, and (stratum, take_all, q, steps) of the units that lose most: drawn with probability q, and if one is not,
@@ -422,6 +426,12 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
             true, at = max(x for x, _ in losses), max(x for _, x in losses)
         self.check(true - DUST <= eps <= true * (1 + Decimal("1e-6")) + Decimal("1e-9"), "amplification.epsilon")
         self.check(delta == at, "amplification.delta")
+        strata = "strata" in self.cap if self.c["account"] else self.has_target()
+        self.check(("strata" in c) == strata, "amplification.strata")
+        if strata:
+            true = [after["epsilon"] for after, _ in self.sums] if self.c["account"] else self.costs
+            self.check(len(c["strata"]) == len(true) and all(t <= Fraction(x) <= t * (1 + Fraction(1, 10 ** 8)) for t, x in zip(true, c["strata"])),
+                       "amplification.strata")
 
     def engine(self):
         """What an engine that was asked in SQL says of itself: nothing follows from it but that the plan names the same table."""
@@ -440,6 +450,8 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Tables)
         self.sampling()
         self.composition()
         self.psus()
+        self.targets()
+        self.costs = [Fraction(0)] * len(self.epsilons)
         self.places, self.worlds = {}, {}
         for i, m in enumerate(self.c["measurements"]):
             self.noisy_table(m, f"measurements[{i}]", self.rho)

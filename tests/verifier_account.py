@@ -24,11 +24,17 @@ def says(sentence, before, coin):
     """Whether the sentence names the amount after some words: exactly, or in decimals that are rounded up."""
     found = re.search(before + r" (?:rho|epsilon) ([\d./e+-]*\d)(?: and delta ([\d./e+-]*\d))?", sentence)
     told = [Fraction(x) for x in found.groups(default="0")] if found else []
+    if "outsider" in coin:
+        found = re.search(before + r" outsider ([\d./e+-]*\d) and insider ([\d./e+-]*\d)", sentence)
+        told, true = map(Fraction, found.groups() if found else (0, 0)), map(Fraction, (coin["outsider"], coin["insider"]))
+        return all(t <= x <= t * (1 + Fraction(1, 10000)) for t, x in zip(true, told))
     true = [Fraction(coin["rho"] if "rho" in coin else coin["epsilon"]), Fraction(coin.get("delta", 0))]
     return bool(told) and all(t <= x <= t * (1 + Fraction(1, 10000)) for t, x in zip(true, told)) and before + (" rho" if "rho" in coin else " epsilon") in sentence
 
 
 def within(x, y):
+    if "outsider" in x or "outsider" in y:
+        return all(k in x and k in y and Fraction(x[k]) <= Fraction(y[k]) for k in ("outsider", "insider"))
     return ("rho" in x) == ("rho" in y) and all(Fraction(x.get(k, 0)) <= Fraction(y.get(k, 0)) for k in ("epsilon", "delta", "rho"))
 
 
@@ -72,6 +78,9 @@ class Account:
         own = (self.c["plan"].get("wave") or {}).get("groups", [])
         self.check("groups" not in a or len({g["group"] for g in groups}) == len(groups) > 0, "account.groups")
         self.check(set(own) <= {g["group"] for g in groups}, "account.groups", "a group of the wave is missing")
+        if "strata" in self.cap:
+            self.account_by_strata(a)
+            return
         # everybody loses by a wave without groups, and the people of its groups by another one
         self.sums = [self.add("account", a, not own)] + [self.add("account.groups", g, not own or g["group"] in own) for g in groups]
 
@@ -133,7 +142,7 @@ class Account:
         self.check(own in waves and len(set(names)) == len(names), "account.waves")
         # each wave has an entry and a first charge; that none is left out only the ledger knows
         self.check(self.later or self.c["ledger"]["entry"] >= 2 * len(waves) + len(a.get("raised", [])), "account.waves", "too many")
-        self.check({g["group"] for g in a.get("groups", [])} <= known, "account.groups", "a group is in no wave")
+        self.check("strata" in self.cap or {g["group"] for g in a.get("groups", [])} <= known, "account.groups", "a group is in no wave")
         if own and own.get("groups"):
             self.check(self.c["plan"]["privacy"]["design_variables"] == "public", "plan.wave", "groups are a public design variable")
         grouped = any(w and w.get("groups") for w in waves)
@@ -166,8 +175,11 @@ class Account:
 
         def worst(values, name, ends, choose):
             values[name] = tuple(choose(x, y) for x, y in zip(values[name], ends)) if name in values else ends
-        for after, concentrated in self.sums:
-            if "rho" in self.cap:
+        for i, (after, concentrated) in enumerate(self.sums):
+            if "strata" in self.cap:
+                told, rest = {"epsilon": (dec(after["epsilon"]),) * 2}, {"epsilon": (dec(self.caps_of_sums[i] - after["epsilon"]),) * 2}
+                told["delta"] = rest["delta"] = (Decimal(0),) * 2
+            elif "rho" in self.cap:
                 told, rest = {"rho": (dec(after["rho"]),) * 2}, {"rho": (dec(Fraction(self.cap["rho"]) - after["rho"]),) * 2}
             else:
                 E, D = Fraction(self.cap["epsilon"]), Fraction(self.cap.get("delta", 0))

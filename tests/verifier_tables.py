@@ -285,6 +285,8 @@ class Tables:
             else:
                 right = scale * part >= max(l1, 1)
             self.check(right, here + ".scale", "is too small")
+            if self.epsilons:
+                self.cost(m, axes, each, h, scale)
 
     # ---- standard errors ----
 

@@ -203,9 +203,8 @@ const cli_command cli_command_privacy_strata = {
         "most --insider, and, with --to, the noise of one weighted total over all strata. More may be spent where weights are "
         "large, so the noise is far smaller than with one epsilon for all.\n\n"
         "The design comes from a plan, which must say that its sample is secret, is a list of sizes, or is written as in "
-        "docs/compute.md, section Designs. Refused where no theorem covers the design, and with replacement. A release does not "
-        "use these epsilons: a "
-        "plan has one epsilon, that of a sampled person.",
+        "docs/compute.md, section Designs. Refused where no theorem covers the design, and with replacement. A plan with "
+        "`privacy: {outsider, insider}` spends these epsilons: docs/plan.md.",
     .operands = {{"PLAN.yaml", .help = "a plan: its design, and whether its sample is secret", .files = CLI_PLANS}},
     .options = {{"outsider", "E", .help = "the most that somebody may lose if nobody knows whether they were sampled"},
                 {"insider", "E", .help = "the most that a sampled person may lose"},

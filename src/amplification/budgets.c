@@ -2,6 +2,7 @@
 #include <math.h>
 #include <tamis/experimental/amplification.h>
 
+#include "amplification/apart.h"
 #include "amplification/exposed.h"
 #include "base/memory.h"
 #include "num/bound.h"
@@ -125,6 +126,53 @@ tamis_status tamis_strata_budgets(tamis_stratum_budget **list, size_t *count, co
 done:
     tamis_number_free(zero);
     tamis_strata_budgets_free(found, strata);
+    return status;
+}
+
+/* ---- the other way ---- */
+
+static tamis_status add_parts(tamis_amplified *all, const tamis_amplified *of, int64_t stratum, int64_t first,
+                              const tamis_number *eps, tamis_error *err)
+{
+    tamis_amplified_part *parts = tmi_realloc(all->parts, all->count + of->count, sizeof *parts);
+    if (!parts) return tmi_fail_memory(err);
+    all->parts = parts;
+    for (size_t i = 0; i < of->count; i++) {
+        parts[all->count] = of->parts[i];
+        parts[all->count].stratum = stratum;
+        if (of->parts[i].take_all) parts[all->count].eps = tmi_number_bound(eps); /* nothing hides them: exactly this */
+        const tamis_bound own = parts[all->count].eps;
+        parts[all->count].worst += first;
+        if (own.upper > all->eps.upper) all->worst = parts[all->count].worst;
+        all->eps = (tamis_bound){fmax(all->eps.lower, own.lower), fmax(all->eps.upper, own.upper)};
+        all->count++;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_amplify_apart(tamis_amplified *amplified, const tamis_design *design, tamis_number *const *eps, tamis_error *err)
+{
+    const tmi_composite *strata = tmi_design_strata(design);
+    tamis_amplified own = {0};
+    tamis_number *zero = NULL;
+    tamis_status status;
+    *amplified = (tamis_amplified){.theorem = "stratified"};
+    if (!strata) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "design: has no strata"));
+    TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
+    for (size_t h = 0; h < strata->count; h++) {
+        const tamis_sample_promise promise = {.eps = eps[h],
+                                              .delta = zero,
+                                              .neighbours = TAMIS_REPLACE,
+                                              .mechanism = TAMIS_ANY_ONE};
+        TMI_TRY(tamis_amplify_design(&own, strata->parts[h], &promise, err));
+        TMI_TRY(add_parts(amplified, &own, (int64_t)h, strata->first[h], eps[h], err));
+        tamis_amplified_clear(&own);
+    }
+
+done:
+    tamis_number_free(zero);
+    tamis_amplified_clear(&own);
+    if (status != TAMIS_OK) tamis_amplified_clear(amplified);
     return status;
 }
 

@@ -78,7 +78,8 @@ static tamis_status variance_of(double *variance, const tmi_calibration *c, cons
         }
         const tmi_combination sum = tmi_control_rows_of(s, tmi_main_weighting(s), vector);
         status = tmi_effects_parts(&parts, &s->effects, &sum, err);
-        if (status == TAMIS_OK) *variance += pow(weight_of(s, h), 2) * tmi_effects_variance(&s->effects, &parts);
+        if (status == TAMIS_OK)
+            *variance += pow(weight_of(s, h), 2) * tmi_variance_in_stratum(s, h) * tmi_effects_variance(&s->effects, &parts);
         tmi_parts_of_effects_clear(&parts);
     }
     tmi_free(vector);

@@ -96,8 +96,7 @@ static bool strata_are_alike(const tmi_contrast_sums *z)
 {
     const tmi_schedule *s = z->inference->schedule;
     for (size_t k = 0; k < z->term_count; k++)
-        if (tmi_has_ranges_by_stratum(&s->plan->statistics[z->terms[k].statistic]) || tmi_is_in_strata(s, z->terms[k].statistic))
-            return false;
+        if (tmi_strata_differ(s, z->terms[k].statistic) || tmi_is_in_strata(s, z->terms[k].statistic)) return false;
     return true;
 }
 

@@ -43,13 +43,13 @@ void tmi_statistic_sums_clear(tmi_statistic_sums *z)
 static tamis_status set_strata(pattern *p, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
     const size_t own = s->workload.separate_strata ? tmi_group_stratum(s, i, group) : 0;
-    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]) && own == SIZE_MAX;
+    const bool differ = tmi_strata_differ(s, i) && own == SIZE_MAX;
     tamis_status status = TAMIS_OK;
-    p->strata_count = ranges ? s->sampling.strata : 1;
+    p->strata_count = differ ? s->sampling.strata : 1;
     p->strata = tmi_alloc(p->strata_count, sizeof *p->strata);
     if (!p->strata) return tmi_fail_memory(err);
     for (size_t h = 0; h < p->strata_count; h++)
-        TMI_TRY(tmi_moment_noise_make(&p->strata[h], s, TMI_UNWEIGHTED, i, group, ranges || own == SIZE_MAX ? h : own, err));
+        TMI_TRY(tmi_moment_noise_make(&p->strata[h], s, TMI_UNWEIGHTED, i, group, differ || own == SIZE_MAX ? h : own, err));
 
 done:
     return status;

@@ -372,7 +372,7 @@ static tamis_status copy_stratum(tmi_moment_parts *parts, const tmi_schedule *s,
 
 tamis_status tmi_moment_parts_of_group(tmi_moment_parts *parts, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
-    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), unweighed = tmi_main_weighting(s) == TMI_UNWEIGHTED,
+    const bool differ = tmi_strata_differ(s, i), unweighed = tmi_main_weighting(s) == TMI_UNWEIGHTED,
                separate = s->workload.separate_strata;
     size_t first = SIZE_MAX, count = 0; /* the first stratum of the group, and its parts */
     tamis_status status = TAMIS_OK;
@@ -383,7 +383,7 @@ tamis_status tmi_moment_parts_of_group(tmi_moment_parts *parts, const tmi_schedu
     }
     for (size_t h = 0; h < (separate ? s->sampling.strata : 1); h++) {
         if (separate && !tmi_group_has_stratum(s, i, group, h)) continue;
-        TMI_TRY(first == SIZE_MAX || ranges
+        TMI_TRY(first == SIZE_MAX || differ
                     ? add_stratum(parts, s, i, group, h, unweighed ? tmi_number_nearest(s->sampling.weight[h]) : 1, err)
                     : copy_stratum(parts, s, count, first, h, err));
         if (first != SIZE_MAX) continue;

@@ -1,7 +1,9 @@
 /* Whether a charge may be made. */
 #include <string.h>
 
+#include "base/letters.h"
 #include "ledger/request.h"
+#include "num/number.h"
 
 /* Whether every charge of an account, or of one of its waves (NULL: of all), was voided. */
 static bool all_voided(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w)
@@ -98,16 +100,17 @@ tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_requ
     tmi_text words;
     tamis_status status = TAMIS_OK;
     if (!r->has_budget || tmi_coin_within(&r->budget, &a->budget)) return TAMIS_OK;
-    const bool kind = !r->budget.rho == !a->budget.rho;
+    const bool kind = !r->budget.rho == !a->budget.rho && !r->budget.strata.count == !a->budget.strata.count;
     tmi_text_init(&words);
     tmi_text_put(&words, "the budget of ");
     tmi_coin_words(&words, &r->budget, true);
     tmi_text_put(&words, kind ? " is above that of the account, " : " is not of the same kind as that of the account, which is ");
     tmi_coin_words(&words, &a->budget, false);
     tmi_text_put(&words, "; nothing was spent. ");
-    if (kind) tmi_text_put(&words, "Write at most that in the plan; or, if a higher budget was approved, record it: ");
+    if (kind && a->budget.strata.count == 0)
+        tmi_text_put(&words, "Write at most that in the plan; or, if a higher budget was approved, record it: ");
     else tmi_text_put(&words, "Write at most that in the plan");
-    if (kind) put_command(&words, file, a->survey, &r->budget);
+    if (kind && a->budget.strata.count == 0) put_command(&words, file, a->survey, &r->budget);
     if (words.failed) status = tmi_fail_memory(err);
     else status = tmi_because(err, "budget", tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a->survey, words.bytes));
     tmi_text_clear(&words);
@@ -142,6 +145,30 @@ tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_requ
     return tmi_because(err, "second_account", TAMIS_REFUSED);
 }
 
+/* The stratum that a charge does not fit, in the words of a refusal; nothing if there are none. */
+static tamis_status put_stratum(tmi_text *text, const tmi_ledger_request *r, const tmi_losses *losses,
+                                const tmi_ledger_coin *limit, tamis_error *err)
+{
+    tmi_losses more = {0};
+    tamis_status status = TAMIS_OK;
+    if (limit->strata.count == 0) return TAMIS_OK;
+    TMI_TRY(tmi_losses_add(&more, losses, limit, &r->amount, NULL, 0, err));
+    for (size_t i = 0; i < more.count; i++) {
+        const tamis_number *cap = tmi_by_stratum_find(&limit->strata, more.groups[i].name);
+        tamis_spending spent, left;
+        if (!cap || tmi_number_compare(more.groups[i].sums.eps, cap) <= 0) continue;
+        TMI_TRY(tmi_losses_spending_of(&spent, &left, losses, limit, i, err));
+        tmi_text_put(text, ": the stratum ");
+        tmi_text_shown(text, more.groups[i].name);
+        tmi_text_format(text, " has %s left", left.words);
+        break;
+    }
+
+done:
+    tmi_losses_clear(&more);
+    return status;
+}
+
 static const tmi_ledger_coin *limit_of(const tmi_ledger_account *a, const tmi_ledger_request *r)
 {
     return r->has_budget ? &r->budget : &a->budget;
@@ -165,7 +192,10 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request
     tmi_coin_words(&words, &r->amount, true);
     tmi_text_put(&words, own ? " would exceed the plan's own budget of " : " would exceed the budget of ");
     tmi_coin_words(&words, limit, false);
-    if (own)
+    if (limit->strata.count > 0) {
+        status = put_stratum(&words, r, losses, limit, err);
+        if (status != TAMIS_OK) goto done;
+    } else if (own)
         tmi_text_format(&words, ", since %s is already spent", spent.words); /* which may be above it: nothing is left then */
     else tmi_text_format(&words, ", of which %s %s left", left.words, a ? "is" : "would be");
     tmi_text_put(&words, "; nothing was spent");
@@ -173,6 +203,8 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request
         tmi_text_put(&words, ". The survey may spend ");
         tmi_coin_words(&words, &a->budget, false);
         tmi_text_put(&words, ": write up to that in the plan");
+    } else if (a && limit->strata.count > 0) {
+        tmi_text_put(&words, ". Spend less: a lower `outsider` or `insider` under privacy, or fewer statistics of strata");
     } else if (a) {
         tmi_text_put(&words, ". If a higher budget was approved, record it: ");
         put_command(&words, file, a->survey, NULL);
@@ -182,6 +214,8 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request
     else
         status = tmi_because(err, "budget",
                              tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a ? a->survey : r->charge->survey, words.bytes));
+
+done:
     tmi_text_clear(&words);
     return status;
 }

@@ -324,7 +324,7 @@ done:
 static tamis_status check_frozen(claim *c, const tmi_ledger_wave *wave, tamis_error *err)
 {
     static const char *const not_setting[] = {"source", "design", "budget", "frame", "outsider", NULL},
-                             *const losses[] = {"epsilon", "delta", "rho", NULL}, *const none[] = {NULL},
+                             *const losses[] = {"epsilon", "delta", "rho", "outsider", "insider", NULL}, *const none[] = {NULL},
                              *const not_frozen[] = {"regularise", "variance", "typical",
                                                     NULL}; /* the first is compared with the measurements; the last are guesses */
     const tmi_value *plan = object_of(c, "plan"), *frozen = wave->frozen;
@@ -371,7 +371,9 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     if (strcmp(tmi_value_field_text(plan, "survey"), account->survey) != 0)
         note(c, "plan.survey", "is a charge to another survey");
     const bool both = charge->amount.eps && charge->amount.rho; /* what it spends, and what it counts as */
-    const tmi_ledger_coin spent = {charge->amount.eps, charge->amount.delta, both ? NULL : charge->amount.rho};
+    const tmi_ledger_coin spent = {.eps = charge->amount.eps,
+                                   .delta = charge->amount.delta,
+                                   .rho = both ? NULL : charge->amount.rho};
     TMI_TRY(tmi_coin_says(&same, &spent, object_of(c, "composition"), err));
     if (!same) note(c, "composition", "is a charge of an amount other than that in the certificate");
     TMI_TRY(rho_says(&same, both ? charge->amount.rho : NULL, object_of(c, "account"), err));

@@ -12,6 +12,7 @@ void tmi_coin_clear(tmi_ledger_coin *coin)
     tamis_number_free(coin->eps);
     tamis_number_free(coin->delta);
     tamis_number_free(coin->rho);
+    tmi_by_stratum_clear(&coin->strata);
     *coin = (tmi_ledger_coin){0};
 }
 
@@ -61,15 +62,20 @@ static tamis_status read_number(tamis_number **number, const tmi_value *value, t
 
 tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_value *value, const char *name, tamis_error *err)
 {
-    static const char *const keys[] = {"epsilon", "delta", "rho"};
+    static const char *const keys[] = {"epsilon", "delta", "rho", "strata", "outsider", "insider"};
     tamis_number *numbers[3] = {NULL};
     tamis_status status = TAMIS_OK;
     *coin = (tmi_ledger_coin){0};
-    if (!value || tmi_value_kind_of(value) != TMI_VALUE_MAP || tmi_value_extra_key(value, keys, 3))
+    if (!value || tmi_value_kind_of(value) != TMI_VALUE_MAP || tmi_value_extra_key(value, keys, 6))
         return tmi_fail(err, TAMIS_INVALID, "%s: must be epsilon, or epsilon and delta, or rho", name);
     for (size_t i = 0; i < 3; i++) TMI_TRY(read_number(&numbers[i], tmi_value_get(value, keys[i]), err));
     TMI_TRY(tmi_coin_make(coin, &(tamis_coin){numbers[0], numbers[1], numbers[2]}, name, err));
+    TMI_TRY(tmi_by_stratum_read(&coin->strata, value, coin->eps, err));
+    if (coin->strata.count > 0 && (tmi_number_sign(coin->delta) > 0 || !coin->strata.outsider == (strcmp(name, "budget") == 0)))
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID,
+                         "%s: epsilons of strata are pure, and those of a budget follow from outsider and insider", name));
 done:
+    if (status != TAMIS_OK) tmi_coin_clear(coin);
     for (size_t i = 0; i < 3; i++) tamis_number_free(numbers[i]);
     return status;
 }
@@ -91,6 +97,7 @@ tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_
     if (coin->eps) TMI_TRY(put_number(out, "epsilon", coin->eps, err));
     if (coin->delta && tmi_number_sign(coin->delta) > 0) TMI_TRY(put_number(out, "delta", coin->delta, err));
     if (coin->rho) TMI_TRY(put_number(out, "rho", coin->rho, err));
+    TMI_TRY(tmi_by_stratum_put(out, &coin->strata, err));
     tmi_json_close(out, '}');
 done:
     return status;
@@ -117,7 +124,8 @@ bool tmi_coin_equal(const tmi_ledger_coin *x, const tmi_ledger_coin *y)
 {
     if (tmi_coin_in_rho(x) != tmi_coin_in_rho(y)) return false;
     if (tmi_coin_in_rho(x)) return tmi_number_compare(x->rho, y->rho) == 0;
-    return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0;
+    return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0 &&
+           tmi_by_stratum_equal(&x->strata, &y->strata);
 }
 
 tamis_status tmi_coin_copy(tmi_ledger_coin *copy, const tmi_ledger_coin *coin, tamis_error *err)
@@ -127,6 +135,7 @@ tamis_status tmi_coin_copy(tmi_ledger_coin *copy, const tmi_ledger_coin *coin, t
     if (coin->eps) TMI_TRY(tmi_number_copy(&copy->eps, coin->eps, err));
     if (coin->delta) TMI_TRY(tmi_number_copy(&copy->delta, coin->delta, err));
     if (coin->rho) TMI_TRY(tmi_number_copy(&copy->rho, coin->rho, err));
+    TMI_TRY(tmi_by_stratum_copy(&copy->strata, &coin->strata, err));
 done:
     if (status != TAMIS_OK) tmi_coin_clear(copy);
     return status;
@@ -134,7 +143,7 @@ done:
 
 bool tmi_coin_within(const tmi_ledger_coin *x, const tmi_ledger_coin *y)
 {
-    if (!x->rho != !y->rho) return false;
+    if (!x->rho != !y->rho || !tmi_by_stratum_within(&x->strata, &y->strata)) return false;
     if (x->rho) return tmi_number_compare(x->rho, y->rho) <= 0;
     return tmi_number_compare(x->eps, y->eps) <= 0 && tmi_number_compare(x->delta, y->delta) <= 0;
 }
@@ -156,6 +165,14 @@ static void number_words(tmi_text *text, const tamis_number *number, bool up)
 
 static void coin_words(tmi_text *text, const tmi_ledger_coin *coin, const char *names[3], bool up)
 {
+    if (coin->strata.outsider) {
+        tmi_text_put(text, "outsider ");
+        number_words(text, coin->strata.outsider, up);
+        tmi_text_put(text, " and insider ");
+        number_words(text, coin->strata.insider, up);
+        return;
+    }
+    if (coin->strata.count > 0) tmi_text_put(text, "at most ");
     tmi_text_put(text, coin->eps ? names[0] : names[2]);
     number_words(text, coin->eps ? coin->eps : coin->rho, up);
     if (coin->eps && coin->rho) {
@@ -214,6 +231,11 @@ tamis_status tmi_coin_spending(tamis_spending *s, const tmi_ledger_coin *coin, b
     }
     s->epsilon = tmi_number_bound(coin->eps);
     s->delta = tmi_number_bound(coin->delta);
+    if (coin->strata.outsider) {
+        TMI_TRY(tmi_say_exactly(s, "outsider", coin->strata.outsider, false, up, err));
+        status = tmi_say_exactly(s, "insider", coin->strata.insider, false, up, err);
+        goto done;
+    }
     TMI_TRY(tmi_say_exactly(s, "epsilon", coin->eps, false, up, err));
     TMI_TRY(tmi_say_exactly(s, "delta", coin->delta, true, up, err));
 done:

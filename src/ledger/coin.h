@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <tamis/experimental/charge.h>
 
-#include "base/value/json.h"
+#include "ledger/by_stratum.h"
 
 /* Epsilon and delta, which is 0 for a pure one; or rho, and then the others are NULL. An amount without a delta may have a
- * rho beside its epsilon: what it counts as where rhos are added up. Owned. */
+ * rho beside its epsilon: what it counts as where rhos are added up. With a target for outsiders a pure epsilon is that of the
+ * stratum that loses most, and `strata` has all of them. Owned. */
 typedef struct tmi_ledger_coin {
     tamis_number *eps, *delta, *rho;
+    tmi_by_stratum strata;
 } tmi_ledger_coin;
 
 /* Whether it is a rho and nothing else. */
@@ -19,8 +21,8 @@ static inline bool tmi_coin_in_rho(const tmi_ledger_coin *coin) { return coin->r
 /* Copies what a caller gave. `name`, "amount" or "budget", opens the messages; a budget must not be 0. */
 tamis_status tmi_coin_make(tmi_ledger_coin *coin, const tamis_coin *given, const char *name, tamis_error *err);
 
-/* {"epsilon": "1"}, {"epsilon": "1", "delta": "1/1000000"}, {"rho": "1/2"} or, of an amount, {"epsilon": "1", "rho": "1/4"}:
- * numbers in lowest terms. `value` may be NULL. */
+/* {"epsilon": "1"}, {"epsilon": "1", "delta": "1/1000000"}, {"rho": "1/2"} or, of an amount, {"epsilon": "1", "rho": "1/4"},
+ * and {"epsilon": "4", "strata": ...} (by_stratum.h): numbers in lowest terms. `value` may be NULL. */
 tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_value *value, const char *name, tamis_error *err);
 tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_error *err);
 

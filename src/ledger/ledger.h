@@ -22,7 +22,8 @@ struct tamis_ledger {
 /* What a charge says beside its numbers, as values instead of the texts of a tamis_charge. Lent. */
 typedef struct tmi_charge_facts {
     const tmi_value *frozen, *source;
-    const tmi_wave *wave; /* without a name: there are no waves */
+    const tmi_wave *wave;                  /* without a name: there are no waves */
+    const tmi_by_stratum *amount, *budget; /* of strata, beside the charge's own numbers; NULL or empty: they have none */
 } tmi_charge_facts;
 
 /* The limits of a charge, without a ledger: INVALID if no ledger would take it. */

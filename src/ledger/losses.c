@@ -17,12 +17,6 @@ void tmi_losses_clear(tmi_losses *losses)
     *losses = (tmi_losses){0};
 }
 
-tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err)
-{
-    *losses = (tmi_losses){0};
-    return tmi_sums_begin(&losses->base, budget, err);
-}
-
 static size_t find(const tmi_losses *losses, const char *group)
 {
     size_t i = 0;
@@ -39,6 +33,18 @@ static tamis_status add_group(tmi_losses *losses, const char *name, const tmi_su
     tamis_status status = group.name && groups ? tmi_sums_copy(&group.sums, sums, err) : tmi_fail_memory(err);
     if (status == TAMIS_OK) losses->groups[losses->count++] = group;
     else tmi_free(group.name);
+    return status;
+}
+
+tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err)
+{
+    tamis_status status;
+    *losses = (tmi_losses){0};
+    TMI_TRY(tmi_sums_begin(&losses->base, budget, err));
+    for (size_t i = 0; i < budget->strata.count; i++) TMI_TRY(add_group(losses, budget->strata.names[i], &losses->base, err));
+
+done:
+    if (status != TAMIS_OK) tmi_losses_clear(losses);
     return status;
 }
 
@@ -82,11 +88,35 @@ static tamis_status charge_sums(tmi_sums *sums, const tmi_ledger_coin *budget, c
     return TAMIS_OK;
 }
 
+/* A charge to an account by strata: each stratum loses its own epsilon of it, or all lose the same. */
+static tamis_status charge_strata(tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount,
+                                  size_t group_count, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (group_count > 0)
+        return tmi_fail(err, TAMIS_REFUSED, "the account is of one sample and by strata, and rotation groups cut across them");
+    for (size_t i = 0; i < losses->count; i++) {
+        tmi_ledger_group *g = &losses->groups[i];
+        tmi_ledger_coin own = *amount; /* lent */
+        if (amount->strata.count > 0) own.eps = (tamis_number *)(uintptr_t)tmi_by_stratum_find(&amount->strata, g->name);
+        if (!own.eps && !own.rho)
+            TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "the account has a stratum that the release knows nothing of"));
+        TMI_TRY(charge_sums(&g->sums, budget, &own, err));
+    }
+
+done:
+    return status;
+}
+
 tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_ledger_coin *budget,
                             const tmi_ledger_coin *amount, char *const *groups, size_t count, tamis_error *err)
 {
     tamis_status status;
     TMI_TRY(tmi_losses_copy(more, losses, err));
+    if (budget->strata.count > 0) {
+        status = charge_strata(more, budget, amount, count, err);
+        goto done;
+    }
     for (size_t i = 0; i < count; i++) TMI_TRY(tmi_losses_name(more, groups[i], err));
     if (count == 0) TMI_TRY(charge_sums(&more->base, budget, amount, err));
     for (size_t i = 0; i < more->count; i++) {
@@ -139,6 +169,18 @@ bool tmi_losses_concentrated(const tmi_losses *losses)
 
 /* ---- the worst ---- */
 
+/* In an account by strata nobody is in `base`. */
+static size_t first_of(const tmi_ledger_coin *budget) { return budget->strata.count > 0 ? 1 : 0; }
+
+/* The budget of one sum: that of its stratum. Lent. */
+static tmi_ledger_coin budget_at(const tmi_losses *losses, const tmi_ledger_coin *budget, size_t i)
+{
+    tmi_ledger_coin own = {.eps = budget->eps, .delta = budget->delta, .rho = budget->rho};
+    if (budget->strata.count > 0)
+        own.eps = (tamis_number *)(uintptr_t)tmi_by_stratum_find(&budget->strata, losses->groups[i - 1].name);
+    return own;
+}
+
 static const tmi_sums *sums_at(const tmi_losses *losses, size_t i)
 {
     return i == 0 ? &losses->base : &losses->groups[i - 1].sums;
@@ -148,7 +190,11 @@ tamis_status tmi_losses_fit(bool *fit, const tmi_losses *losses, const tmi_ledge
 {
     tamis_status status = TAMIS_OK;
     *fit = true;
-    for (size_t i = 0; i <= losses->count && *fit; i++) TMI_TRY(tmi_sums_fit(fit, sums_at(losses, i), budget, err));
+    for (size_t i = first_of(budget); i <= losses->count && *fit; i++) {
+        const tmi_ledger_coin own = budget_at(losses, budget, i);
+        *fit = own.eps || own.rho; /* a stratum that the budget does not know has none */
+        if (*fit) TMI_TRY(tmi_sums_fit(fit, sums_at(losses, i), &own, err));
+    }
 done:
     if (status != TAMIS_OK) *fit = false;
     return status;
@@ -170,9 +216,10 @@ static tamis_status say_worst(tamis_spending *spent, tamis_spending *left, const
 {
     tamis_status status = TAMIS_OK;
     bool said = false;
-    for (size_t i = 0; i <= losses->count && !said; i++) {
+    for (size_t i = first_of(budget); i <= losses->count && !said; i++) {
+        const tmi_ledger_coin own = budget_at(losses, budget, i);
         tamis_spending more, less;
-        TMI_TRY(tmi_sums_spending(&more, &less, sums_at(losses, i), budget, err));
+        TMI_TRY(tmi_sums_spending(&more, &less, sums_at(losses, i), &own, err));
         said = same_bounds(&more, spent) && same_bounds(&less, left);
         if (!said) continue;
         memcpy(spent->words, more.words, sizeof spent->words);
@@ -191,17 +238,27 @@ done:
     return status;
 }
 
+tamis_status tmi_losses_spending_of(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
+                                    const tmi_ledger_coin *budget, size_t group, tamis_error *err)
+{
+    const tmi_ledger_coin own = budget_at(losses, budget, group + 1);
+    return tmi_sums_spending(spent, left, &losses->groups[group].sums, &own, err);
+}
+
 tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
                                  const tmi_ledger_coin *budget, tamis_error *err)
 {
     const bool in_rho = budget->rho != NULL;
     bool counted = false; /* what is left of rho is stated only for sums that count in it */
-    tamis_status status = tmi_sums_spending(spent, left, &losses->base, budget, err);
+    const size_t first = first_of(budget);
+    const tmi_ledger_coin of_first = budget_at(losses, budget, first);
+    tamis_status status = tmi_sums_spending(spent, left, sums_at(losses, first), &of_first, err);
     if (status != TAMIS_OK) return status;
     counted = in_rho || losses->base.concentrated;
-    for (size_t i = 1; i <= losses->count; i++) {
+    for (size_t i = first + 1; i <= losses->count; i++) {
+        const tmi_ledger_coin own = budget_at(losses, budget, i);
         tamis_spending more, less;
-        TMI_TRY(tmi_sums_spending(&more, &less, sums_at(losses, i), budget, err));
+        TMI_TRY(tmi_sums_spending(&more, &less, sums_at(losses, i), &own, err));
         take_largest(&spent->epsilon, more.epsilon);
         take_largest(&spent->delta, more.delta);
         take_largest(&spent->rho, more.rho);

@@ -3,7 +3,12 @@
  * A person belongs to one group in all waves, or to none. A charge to a wave that names its groups is a loss of the people in
  * these groups alone; any other charge is a loss of everybody. So there is one sum for each group that was ever named, and one,
  * `base`, of the charges that count for everybody: it is where a group begins that is named for the first time. Each of the sums
- * follows the rules of sums.c by itself and must stay within the budget. What is stated for a survey is the worst of them. */
+ * follows the rules of sums.c by itself and must stay within the budget. What is stated for a survey is the worst of them.
+ *
+ * In an account whose budget is a target for outsiders the groups are the strata, all of them from the beginning, each with a cap
+ * of its own, and nobody is in `base`. A person's stratum is public and fixed, so that the argument is the same: a charge with
+ * epsilons by stratum is an adaptive sequence in each of them, and pure epsilons add up, however later ones were chosen. A
+ * charge without such epsilons is a loss of everybody. */
 #ifndef TMI_LEDGER_LOSSES_H
 #define TMI_LEDGER_LOSSES_H
 
@@ -51,5 +56,9 @@ tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, co
                                  const tmi_ledger_coin *budget, tamis_error *err);
 tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_ledger_coin *budget,
                                const tamis_number *at, tamis_error *err);
+
+/* The same of one group, or stratum. */
+tamis_status tmi_losses_spending_of(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
+                                    const tmi_ledger_coin *budget, size_t group, tamis_error *err);
 
 #endif

@@ -15,6 +15,9 @@ tamis_status tmi_check_raise(const tmi_ledger_coin *from, const tmi_ledger_coin 
     const char *kind = from->rho ? "rho" : tmi_number_sign(from->delta) > 0 ? "epsilon and delta" : "epsilon without a delta";
     const bool same = !from->rho == !to->rho &&
                       (from->rho || (tmi_number_sign(from->delta) > 0) == (tmi_number_sign(to->delta) > 0));
+    if (from->strata.count > 0)
+        return tmi_fail(err, TAMIS_INVALID,
+                        "the budget is a target for outsiders, and cannot be raised: the caps of all strata follow from it");
     if (!same) return tmi_fail(err, TAMIS_INVALID, "the budget is in %s, and the new one must be too", kind);
     if (!tmi_coin_within(from, to) || tmi_coin_equal(from, to))
         return tmi_fail(err, TAMIS_INVALID, "the new budget is not above the old one%s",

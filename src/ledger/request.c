@@ -67,6 +67,8 @@ static tamis_status copy_facts(tmi_ledger_request *r, const tmi_charge_facts *fa
 {
     tamis_status status = tmi_value_copy(&r->frozen, facts->frozen, err);
     if (status == TAMIS_OK) status = tmi_value_copy(&r->parts, facts->source, err);
+    if (status == TAMIS_OK && facts->amount) status = tmi_by_stratum_copy(&r->amount.strata, facts->amount, err);
+    if (status == TAMIS_OK && facts->budget && r->has_budget) status = tmi_by_stratum_copy(&r->budget.strata, facts->budget, err);
     return status == TAMIS_OK ? tmi_wave_copy(&r->wave, facts->wave, err) : status;
 }
 

@@ -26,12 +26,18 @@ tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_va
         tamis_number_free(number);
         status = TAMIS_OK;
     }
+    if (!*same || (coin->strata.count == 0 && !tmi_value_get(says, "strata"))) return TAMIS_OK;
+    tmi_by_stratum strata;
+    status = coin->eps ? tmi_by_stratum_read(&strata, says, coin->eps, NULL) : TAMIS_INVALID;
+    if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    *same = status == TAMIS_OK && tmi_by_stratum_equal(&strata, &coin->strata);
+    if (status == TAMIS_OK) tmi_by_stratum_clear(&strata);
     return TAMIS_OK;
 }
 
 static tamis_status sums_say(bool *same, const tmi_sums *sums, const tmi_value *says, tamis_error *err)
 {
-    return tmi_coin_says(same, &(tmi_ledger_coin){sums->eps, sums->delta, sums->rho}, says, err);
+    return tmi_coin_says(same, &(tmi_ledger_coin){.eps = sums->eps, .delta = sums->delta, .rho = sums->rho}, says, err);
 }
 
 tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_value *account, const char *when, tamis_error *err)
@@ -89,9 +95,25 @@ static bool narrow(tmi_span *when, int64_t begin, int64_t end)
     return when->from < when->to;
 }
 
+/* The same of a plan's target for outsiders, from which the caps of strata follow. */
+static tamis_status target_is_within(bool *within, const tmi_value *budget, const tmi_by_stratum *cap, tamis_error *err)
+{
+    static const char *const keys[] = {"outsider", "insider"};
+    const tamis_number *const most[] = {cap->outsider, cap->insider};
+    *within = !tmi_value_extra_key(budget, keys, 2);
+    for (size_t i = 0; *within && i < 2; i++) {
+        tamis_number *number = NULL;
+        if (tamis_number_read(&number, tmi_value_field_text(budget, keys[i]), NULL) == TAMIS_SYSTEM) return tmi_fail_memory(err);
+        *within = number && most[i] && tmi_number_compare(number, most[i]) <= 0;
+        tamis_number_free(number);
+    }
+    return TAMIS_OK;
+}
+
 static tamis_status is_within(bool *within, const tmi_value *budget, const tmi_ledger_coin *cap, tamis_error *err)
 {
     tmi_ledger_coin coin;
+    if (cap->strata.count > 0) return target_is_within(within, budget, &cap->strata, err);
     const tamis_status status = tmi_coin_read(&coin, budget, "budget", NULL);
     *within = status == TAMIS_OK && tmi_coin_within(&coin, cap);
     tmi_coin_clear(&coin);

@@ -100,7 +100,8 @@ static tamis_status set_scale(tmi_noise_law *law, const tmi_schedule *s, const t
     tmi_exact e = TMI_EXACT(err);
     int64_t l1 = law->l1 > 0 ? law->l1 : 1;
     if (!s->gaussian) {
-        tamis_status status = tmi_exact_copy(&law->scale, &e, tmi_div(&e, tmi_int(&e, l1), part));
+        const bool apart = law->charged && tmi_number_sign(law->charged) > 0;
+        tamis_status status = tmi_exact_copy(&law->scale, &e, tmi_div(&e, apart ? law->charged : tmi_int(&e, l1), part));
         tmi_exact_clear(&e);
         return status;
     }

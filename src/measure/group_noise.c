@@ -32,6 +32,7 @@ static tamis_status variance_of(double *variance, const tmi_schedule *s, tmi_wei
     if (status != TAMIS_OK) return status;
     status = tmi_effects_parts(&parts, &s->effects, &sum.combination, err);
     if (status == TAMIS_OK) *variance = tmi_effects_variance(&s->effects, &parts);
+    if (status == TAMIS_OK && weighting == TMI_UNWEIGHTED) *variance *= tmi_variance_in_stratum(s, stratum);
     tmi_parts_of_effects_clear(&parts);
     tmi_moment_sum_clear(&sum);
     return status;
@@ -137,13 +138,13 @@ static void add_scaled(tmi_moment_noise *sum, const tmi_moment_noise *n, double 
 /* Weights after the noise: those of each stratum. */
 static tamis_status add_strata(tmi_group_noise *g, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
-    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), separate = s->workload.separate_strata;
+    const bool differ = tmi_strata_differ(s, i), separate = s->workload.separate_strata;
     bool made = false;
     tmi_moment_noise n;
     tamis_status status = TAMIS_OK;
     for (size_t h = 0; h < (separate ? s->sampling.strata : 1); h++) {
         if (separate && !tmi_group_has_stratum(s, i, group, h)) continue;
-        if (!made || ranges) TMI_TRY(tmi_moment_noise_make(&n, s, TMI_UNWEIGHTED, i, group, h, err));
+        if (!made || differ) TMI_TRY(tmi_moment_noise_make(&n, s, TMI_UNWEIGHTED, i, group, h, err));
         made = true;
         const double w = tmi_number_nearest(s->sampling.weight[h]),
                      a = isnan(s->sampling.variance_factor[h]) ? 0 : s->sampling.variance_factor[h];

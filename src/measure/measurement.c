@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <tamis/experimental/rng.h>
 
+#include "base/check.h"
 #include "base/memory.h"
+#include "num/bound.h"
 #include "num/exact.h"
 
 /* What one row adds is below 2^32 in size, finer than any noise, and leaves room for the noise of a small part of a small budget;
@@ -19,7 +21,7 @@
 void tmi_measurement_clear(tmi_measurement *m)
 {
     for (size_t i = 0; m->laws && i < m->strata; i++)
-        tmi_number_frees(&m->laws[i].most, &m->laws[i].l2_squared, &m->laws[i].scale, NULL);
+        tmi_number_frees(&m->laws[i].most, &m->laws[i].l2_squared, &m->laws[i].charged, &m->laws[i].scale, NULL);
     tmi_free(m->laws);
     tamis_number_free(m->part);
     *m = (tmi_measurement){0};
@@ -279,23 +281,28 @@ static bool has_places(const tmi_measurement *m)
     return m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_errors(m));
 }
 
-static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+/* By how much the rows of a unit move the numbers of one place, where a row adds `most` at most. */
+static tmi_term own_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, tmi_term most)
 {
-    tmi_exact e = TMI_EXACT(err);
-    tamis_number *l1 = NULL, *within = NULL;
-    tmi_term moved;
-    tamis_status status;
     const int64_t roundings =
         m->marginal.form == TMI_FULL
             ? 1
             : 2; /* a number by itself changes in its place, where what was there and what comes are both rounded */
     /* Rows of the largest weight that a unit is worth at most, and all of its rows, each of them rounded. */
     tmi_term rows = unit_is_bounded(w, m->marginal.weighting)
-                        ? tmi_div(&e, tmi_int(&e, w->sampling->most_of_unit),
-                                  tmi_int(&e, largest_point(w->sampling, m->marginal.weighting)))
-                        : tmi_int(&e, rows_per_unit(w));
-    tmi_term own = tmi_add(&e, tmi_mul(&e, rows, steps_of(&e, m, w, law->most)),
-                           tmi_int(&e, rows_per_unit(w) * roundings * rounding_of(m, w)));
+                        ? tmi_div(e, tmi_int(e, w->sampling->most_of_unit),
+                                  tmi_int(e, largest_point(w->sampling, m->marginal.weighting)))
+                        : tmi_int(e, rows_per_unit(w));
+    return tmi_add(e, tmi_mul(e, rows, steps_of(e, m, w, most)), tmi_int(e, rows_per_unit(w) * roundings * rounding_of(m, w)));
+}
+
+static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *l1 = NULL, *within = NULL;
+    tmi_term moved;
+    tamis_status status;
+    tmi_term own = own_of(&e, m, w, law->most);
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
     tmi_term first = tmi_add(&e, own, moved), all = has_places(m) ? tmi_add(&e, first, own) : first;
     TMI_TRY(tmi_exact_copy(&l1, &e, all));
@@ -331,6 +338,104 @@ static tamis_status set_errors(tmi_measurement *m, const tmi_workload *w, tamis_
     return TAMIS_OK;
 }
 
+/* ---- one epsilon per stratum ---- */
+
+/* Whether the strata have epsilons of their own. Then they are public and units have one row, so that nobody's weight moves, and
+ * what a record of stratum h moves, exchanged for another unit's of h, is what a row of h adds. */
+static bool has_target(const tmi_workload *w) { return w->plan->privacy.loss.by_stratum != NULL; }
+
+double tmi_noise_of_stratum(const tamis_plan *plan, size_t stratum)
+{
+    tamis_number *const *list = plan->privacy.loss.by_stratum;
+    double most = 0;
+    if (!list) return 1;
+    for (size_t h = 0; h < plan->design.stratum_count; h++) most = fmax(most, tmi_number_nearest(list[h]));
+    return most / tmi_number_nearest(list[stratum]);
+}
+
+static const tamis_number *largest_epsilon(const tmi_workload *w)
+{
+    const tmi_plan_loss *loss = &w->plan->privacy.loss;
+    const tamis_number *most = loss->by_stratum[0];
+    for (size_t h = 1; h < w->plan->design.stratum_count; h++)
+        if (tmi_number_compare(loss->by_stratum[h], most) > 0) most = loss->by_stratum[h];
+    return most;
+}
+
+/* The L1 sensitivity of the numbers of a law if a record of stratum h is exchanged for another one of h. */
+static tmi_term l1_in_stratum(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, const tmi_noise_law *law, size_t h)
+{
+    if (is_of_errors(m) || m->marginal.weighting == TMI_CONTRIBUTED) return tmi_int(e, law->l1); /* whatever the stratum is */
+    tmi_term own = own_of(e, m, w, whole_of(e, m, w, h));
+    return has_places(m) ? tmi_add(e, own, own) : own;
+}
+
+/* Whether records of stratum h are in the numbers of law k. */
+static bool is_about(const tmi_measurement *m, size_t k, size_t h)
+{
+    return m->strata == 1 || m->marginal.weighting == TMI_CONTRIBUTED || k == h;
+}
+
+static tamis_status set_charged(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+{
+    tamis_number *const *epsilons = w->plan->privacy.loss.by_stratum;
+    const size_t k = (size_t)(law - m->laws);
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term most = tmi_int(&e, 0);
+    for (size_t h = 0; h < w->plan->design.stratum_count && most; h++) {
+        if (!is_about(m, k, h)) continue;
+        tmi_term own = tmi_div(&e, tmi_mul(&e, l1_in_stratum(&e, m, w, law, h), largest_epsilon(w)), epsilons[h]);
+        most = own ? tmi_larger(most, own) : NULL;
+    }
+    const tamis_status status = tmi_exact_copy(&law->charged, &e, most);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* Of numbers that one stratum can move: the sums over all measurements of sensitivity over scale. */
+static tamis_status loss_in_stratum(tamis_number **loss, const tmi_measurement *list, size_t count, const tmi_workload *w,
+                                    size_t h, tamis_error *err)
+{
+    const tamis_number *most = w->plan->privacy.loss.by_stratum[h];
+    char decimal[TAMIS_DECIMAL];
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term sum = tmi_int(&e, 0);
+    tamis_number *exact = NULL, *rounded = NULL;
+    tamis_status status;
+    for (size_t j = 0; j < count; j++)
+        for (size_t k = 0; k < list[j].strata; k++)
+            if (is_about(&list[j], k, h))
+                sum = tmi_add(&e, sum, tmi_div(&e, l1_in_stratum(&e, &list[j], w, &list[j].laws[k], h), list[j].laws[k].scale));
+    TMI_TRY(tmi_exact_copy(&exact, &e, sum));
+    TMI_CHECK(tmi_number_compare(exact, most) <= 0);
+    tamis_decimal_up(decimal, tmi_number_up(exact), 10);
+    TMI_TRY(tamis_number_read(&rounded, decimal, err));
+    status = tmi_number_copy(loss, tmi_number_compare(rounded, most) < 0 ? rounded : most, err);
+
+done:
+    tamis_number_free(exact);
+    tamis_number_free(rounded);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+tamis_status tmi_losses_by_stratum(tamis_number ***losses, const tmi_measurement *list, size_t count, const tmi_workload *w,
+                                   tamis_error *err)
+{
+    const size_t strata = w->plan->design.stratum_count;
+    tamis_number **made = tmi_alloc(strata, sizeof *made);
+    tamis_status status = made ? TAMIS_OK : tmi_fail_memory(err);
+    *losses = NULL;
+    for (size_t h = 0; h < strata && status == TAMIS_OK; h++) status = loss_in_stratum(&made[h], list, count, w, h, err);
+    if (status == TAMIS_OK) {
+        *losses = made;
+        return TAMIS_OK;
+    }
+    for (size_t h = 0; made && h < strata; h++) tamis_number_free(made[h]);
+    tmi_free(made);
+    return status;
+}
+
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tamis_status status;
@@ -340,6 +445,7 @@ tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, 
     const int64_t far = m->high * steps_in(m, w) + rounding_of(m, w);
     m->limit = TAMIS_NOISE_MAX - w->sampling->rows * (far > 0 ? far : 1);
     if (is_of_errors(m)) TMI_TRY(set_errors(m, w, err));
+    for (size_t i = 0; has_target(w) && i < m->strata; i++) TMI_TRY(set_charged(&m->laws[i], m, w, err));
 
 done:
     return status;

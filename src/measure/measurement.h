@@ -26,6 +26,10 @@ typedef struct tmi_noise_law {
     tamis_number *most; /* what a row adds, all levels together, before the grid */
     int64_t l1;         /* the sensitivity of all numbers together; l2_squared is the square of that in the Euclidean norm */
     tamis_number *l2_squared;
+    /* With a target for outsiders: the largest, over the strata that the law is for, of the sensitivity in the stratum times the
+     * plan's epsilon over that of the stratum. Laplace noise of scale charged / part then costs a stratum no more than its share
+     * of the part. NULL without such a target: it is l1. */
+    tamis_number *charged;
     tamis_number *scale; /* the scale of the noise; NULL before the budget is split */
 } tmi_noise_law;
 
@@ -59,6 +63,15 @@ static inline const tmi_error_method *tmi_method_of(size_t weighting)
  * Errors   REFUSED, INVALID, SYSTEM.                                                                                 */
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *workload, tamis_error *err);
 void tmi_measurement_clear(tmi_measurement *m);
+
+/* With a target for outsiders: what the scale of noise in a stratum is to what it would be if all had the plan's epsilon, which is
+ * the largest of theirs; 1 without one. */
+double tmi_noise_of_stratum(const tamis_plan *plan, size_t stratum);
+
+/* With a target for outsiders: what a sampled unit of each stratum loses by all measurements, in the order of the strata, rounded
+ * up to ten digits and never above the stratum's epsilon. The caller frees the list and its numbers. SYSTEM, UNABLE. */
+tamis_status tmi_losses_by_stratum(tamis_number ***losses, const tmi_measurement *measurements, size_t count,
+                                   const tmi_workload *workload, tamis_error *err);
 
 /* What one step of the noisy integers is worth, in rows or weights of a level. */
 double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *workload, size_t stratum);

@@ -204,7 +204,8 @@ static tamis_status check_weights(const tmi_quantile_task *c, const tmi_schedule
                       "chooses a quantile covers that",
                       "{method: distribution}", err);
     if (p->most <= INT64_C(1) << most && all <= (tmi_int128)1 << sum) return TAMIS_OK;
-    const bool has_step = p->weights == TMI_ROWS && !p->stages; /* else it follows from the weights of the design */
+    const bool has_step = p->weights == TMI_ROWS && !p->stages &&
+                          !p->of_sizes; /* else it follows from the weights of the design */
     const double step = has_step ? coarser_step(p, most, sum) : 0;
     if (step == 0)
         return refuse(s, t, "a mechanism adds up weights exactly, and those of this design are too fine for this one",

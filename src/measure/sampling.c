@@ -121,12 +121,15 @@ done:
 
 /* ---- one weight per row ---- */
 
-/* Into how many parts the steps of weights are divided where those of a unit are bounded together, so that the largest has
- * about 2^TMI_WEIGHT_BITS points: a power of 2. */
+/* Into how many parts the steps of weights are divided where those of a unit are bounded together: a power of 2, so that the
+ * largest has up to 2^20 points. What rounding down takes off a bounded weight is far below any noise then, and every mechanism
+ * that chooses quantiles can add them up exactly. */
+#define BOUNDED_BITS 20
+
 static int64_t parts_for(double largest)
 {
     int64_t parts = 1;
-    while (largest * (double)parts < (double)(INT64_C(1) << (TMI_WEIGHT_BITS - 1))) parts *= 2;
+    while (2 * largest * (double)parts <= (double)(INT64_C(1) << BOUNDED_BITS)) parts *= 2;
     return parts;
 }
 

@@ -45,6 +45,12 @@ bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *s)
     return (s->column && s->column->by_stratum) || (s->second && s->second->by_stratum);
 }
 
+bool tmi_strata_differ(const tmi_schedule *s, size_t statistic)
+{
+    return tmi_has_ranges_by_stratum(&s->plan->statistics[statistic]) ||
+           (s->workload.separate_strata && s->plan->privacy.loss.by_stratum);
+}
+
 /* ---- weightings ---- */
 
 tmi_weighting tmi_main_weighting(const tmi_schedule *s)
@@ -73,6 +79,13 @@ tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
 
 /* Noise that is next to never there still leaves a table a finite weight beside the others. */
 #define LEAST_SD 1e-3
+
+double tmi_variance_in_stratum(const tmi_schedule *s, size_t stratum)
+{
+    if (!s->workload.separate_strata) return 1;
+    const double ratio = tmi_noise_of_stratum(s->plan, stratum) / tmi_noise_of_stratum(s->plan, 0);
+    return ratio * ratio;
+}
 
 double tmi_measurement_precision(const tmi_schedule *s, const tmi_measurement *m)
 {

@@ -81,8 +81,12 @@ typedef enum tmi_variance_source { TMI_NO_VARIANCE, TMI_OWN_SQUARES, TMI_PUBLIC_
 
 tmi_variance_source tmi_variance_source_of(const tmi_schedule *schedule);
 
-/* One over the variance of the noise of a measurement's numbers, in rows or weights of a level. */
+/* One over the variance of the noise of a measurement's numbers, in rows or weights of a level; of the first stratum where strata
+ * are measured apart. */
 double tmi_measurement_precision(const tmi_schedule *schedule, const tmi_measurement *m);
+
+/* The variance of noise in a stratum over that in the first one: 1 unless strata are measured apart, with epsilons of their own. */
+double tmi_variance_in_stratum(const tmi_schedule *schedule, size_t stratum);
 
 /* Whether nothing has to be measured for a statistic, nor for others that it is read from. */
 static inline bool tmi_is_known(const tmi_schedule *schedule, size_t statistic)
@@ -108,6 +112,9 @@ size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi
 
 /* Whether the range of a statistic's column is another one in each stratum. */
 bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *statistic);
+
+/* Whether what is measured of a statistic has other noise in each stratum, as ranges or epsilons are other ones. */
+bool tmi_strata_differ(const tmi_schedule *schedule, size_t statistic);
 
 /* Whether the sizes of all groups of a statistic are declared: the population, or the strata. */
 bool tmi_groups_are_declared(const tmi_schedule *schedule, const tmi_plan_statistic *statistic);

@@ -44,12 +44,39 @@ void tmi_read_delta(tmi_reader *reader, const tmi_value *value, void *target)
         tmi_complain(reader, value, "expected a delta below 1, e.g. 1e-6");
 }
 
+void tmi_read_outsider(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_plan_loss *loss = target;
+    loss->line = tmi_value_place(value).line;
+    loss->column = tmi_value_place(value).column;
+    read_loss(reader, value, &loss->outsider, "an epsilon", "0.5");
+}
+
+void tmi_read_insider(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_loss(reader, value, &((tmi_plan_loss *)target)->insider, "an epsilon", "5");
+}
+
 void tmi_check_loss(tmi_reader *reader, const tmi_value *map)
 {
     if (map->kind != TMI_VALUE_MAP) return;
     const tmi_value *epsilon = tmi_value_get(map, "epsilon"), *delta = tmi_value_get(map, "delta"),
-                    *rho = tmi_value_get(map, "rho");
-    if (rho && (epsilon || delta)) {
+                    *rho = tmi_value_get(map, "rho"), *outsider = tmi_value_get(map, "outsider"),
+                    *insider = tmi_value_get(map, "insider");
+    if (outsider || insider) {
+        if (epsilon || delta || rho)
+            tmi_complain_key(reader, outsider ? outsider : insider,
+                             "expected either outsider and insider, or epsilon, delta or rho: a target for outsiders is a pure "
+                             "epsilon, and each stratum's own epsilon follows from it");
+        else if (!insider)
+            tmi_complain_key(
+                reader, outsider,
+                "expected insider with it: the most that a sampled person may lose, e.g. {outsider: 0.5, insider: 5}");
+        else if (!outsider)
+            tmi_complain_key(reader, insider,
+                             "expected outsider with it: the epsilon of somebody of whom nobody knows whether they were sampled, "
+                             "e.g. {outsider: 0.5, insider: 5}");
+    } else if (rho && (epsilon || delta)) {
         tmi_complain_key(reader, rho, "expected either rho or epsilon and delta, not both");
     } else if (delta && !epsilon) {
         tmi_complain_key(reader, delta, "expected an epsilon with it, e.g. {epsilon: 1, delta: 1e-6}");
@@ -61,11 +88,9 @@ void tmi_check_loss(tmi_reader *reader, const tmi_value *map)
 void tmi_read_budget(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
-        {.name = "epsilon", .read = tmi_read_epsilon},
-        {.name = "delta", .read = tmi_read_delta},
-        {.name = "rho", .read = tmi_read_rho},
-        {.name = "outsider", .not_offered = TMI_NO_OUTSIDER_TARGET},
-        {.name = "insider", .not_offered = TMI_NO_OUTSIDER_TARGET},
+        {.name = "epsilon", .read = tmi_read_epsilon}, {.name = "delta", .read = tmi_read_delta},
+        {.name = "rho", .read = tmi_read_rho},         {.name = "outsider", .read = tmi_read_outsider},
+        {.name = "insider", .read = tmi_read_insider},
     };
     tamis_plan *plan = target;
     tmi_read_map(reader, value, keys, 5, "{epsilon: 4}", &plan->budget);

@@ -2,6 +2,7 @@
  * can be reported at once, also beside errors inside the sections.                                                       */
 #include <string.h>
 
+#include "plan/outsiders.h"
 #include "plan/sections.h"
 
 /* The value under a key of a section; NULL if there is none. */
@@ -97,6 +98,7 @@ void tmi_check_sections(tmi_reader *reader, const tmi_value *root, const tamis_p
 {
     check_units(reader, root, plan);
     check_coins(reader, root);
+    tmi_check_targets(reader, root, plan);
     check_statistics(reader, root, plan);
     tmi_check_relative_bounds(reader, root, plan);
     if (plan->design.stratum_count > 0) tmi_check_typical(reader, tmi_value_get(root, "design"), plan);

@@ -72,8 +72,11 @@ static void clear_design(const tmi_plan_design *design)
     for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) tamis_number_free(guesses[i]);
 }
 
-static void clear_loss(const tmi_plan_loss *loss)
+static void clear_loss(const tmi_plan_loss *loss, size_t strata)
 {
+    tamis_number_free(loss->outsider);
+    tamis_number_free(loss->insider);
+    free_numbers(loss->by_stratum, strata);
     tamis_number_free(loss->epsilon);
     tamis_number_free(loss->delta);
     tamis_number_free(loss->rho);
@@ -133,16 +136,16 @@ void tamis_plan_free(tamis_plan *plan)
     clear_source(&plan->source);
     for (size_t i = 0; i < plan->column_count; i++) clear_column(&plan->columns[i], plan->design.stratum_count);
     tmi_free(plan->columns);
-    clear_design(&plan->design);
     tmi_free(plan->privacy.unit);
     tmi_free(plan->privacy.id);
-    clear_loss(&plan->privacy.loss);
+    clear_loss(&plan->privacy.loss, plan->design.stratum_count);
     for (size_t i = 0; i < plan->statistic_count; i++) clear_statistic(&plan->statistics[i]);
     tmi_free(plan->statistics);
     for (size_t i = 0; i < plan->curve_count; i++) tmi_free(plan->curves[i].cuts);
     tmi_free(plan->curves);
     tmi_free(plan->ledger);
-    clear_loss(&plan->budget);
+    clear_loss(&plan->budget, plan->design.stratum_count);
+    clear_design(&plan->design);
     for (size_t i = 0; i < plan->control_count; i++) free_numbers(plan->controls[i].totals, plan->controls[i].total_count);
     tmi_free(plan->controls);
     for (size_t i = 0; i < TMI_RULES; i++) tamis_number_free(plan->postprocess.rules[i].cv_above);

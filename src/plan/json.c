@@ -14,7 +14,9 @@
 
 static void put_loss(tmi_json_out *out, const tmi_plan_loss *loss)
 {
-    tmi_put_exact_field(out, "epsilon", loss->epsilon);
+    tmi_put_exact_field(out, "outsider", loss->outsider);
+    tmi_put_exact_field(out, "insider", loss->insider);
+    if (!loss->outsider) tmi_put_exact_field(out, "epsilon", loss->epsilon);
     tmi_put_exact_field(out, "delta", loss->delta);
     tmi_put_exact_field(out, "rho", loss->rho);
 }

@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "num/number.h"
+#include "plan/outsiders.h"
 #include "plan/sections.h"
 
 static void read_version(tmi_reader *reader, const tmi_value *value, void *target)
@@ -77,6 +78,7 @@ static void read_root(tmi_reader *reader, const tmi_value *root, tamis_plan *pla
     if (columns && !reader->no_memory) tmi_read_columns(reader, columns, plan);
     if (design && !reader->no_memory) tmi_read_design(reader, design, plan);
     if (columns && !reader->no_memory) tmi_read_ranges(reader, columns, plan);
+    tmi_read_targets(reader, root, plan);
     if (statistics && !reader->no_memory) tmi_read_statistics(reader, statistics, plan);
     if (calibrate && !reader->no_memory && (totals || !path)) tmi_read_calibrate(reader, calibrate, totals, path, plan);
     tmi_check_sections(reader, root, plan);
@@ -96,7 +98,11 @@ static bool is_column_or_none(const tamis_plan *plan, const tmi_plan_column *col
     return !column || is_column(plan, column);
 }
 
-static bool is_loss(const tmi_plan_loss *loss) { return loss->rho ? !loss->epsilon && !loss->delta : loss->epsilon != NULL; }
+static bool is_loss(const tmi_plan_loss *loss)
+{
+    if (loss->outsider && (!loss->by_stratum || !loss->insider || loss->delta || loss->rho)) return false;
+    return loss->rho ? !loss->epsilon && !loss->delta : loss->epsilon != NULL;
+}
 
 static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic *s)
 {

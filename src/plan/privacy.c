@@ -76,6 +76,16 @@ static void read_loss_rho(tmi_reader *reader, const tmi_value *value, void *targ
     tmi_read_rho(reader, value, &((section *)target)->privacy->loss);
 }
 
+static void read_loss_outsider(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_read_outsider(reader, value, &((section *)target)->privacy->loss);
+}
+
+static void read_loss_insider(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_read_insider(reader, value, &((section *)target)->privacy->loss);
+}
+
 static void read_secret_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
@@ -94,8 +104,8 @@ static void read_design_variables(tmi_reader *reader, const tmi_value *value, vo
 }
 
 static const tmi_plan_key keys[] = {
-    {.name = "outsider", .not_offered = TMI_NO_OUTSIDER_TARGET},
-    {.name = "insider", .not_offered = TMI_NO_OUTSIDER_TARGET},
+    {.name = "outsider", .read = read_loss_outsider},
+    {.name = "insider", .read = read_loss_insider},
     {.name = "unit", .read = read_unit},
     {.name = "protect", .read = read_protect},
     {.name = "given", .read = read_given},

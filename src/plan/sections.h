@@ -119,15 +119,8 @@ tamis_status tmi_plan_allowed_of(const tamis_plan_options *options, const char *
 
 /* ---- pieces ---- */
 
-/* Why a plan has no `outsider` and `insider`. */
-#define TMI_NO_OUTSIDER_TARGET \
-    "a plan spends the epsilon of a sampled person; `tamis privacy strata PLAN.yaml --outsider E --insider E` says how large " \
-    "it may " \
-    "be in each stratum for a target of outsiders, and `tamis privacy amplify PLAN.yaml --epsilon E --inverse` for all strata " \
-    "together"
-
-/* epsilon; epsilon and delta; or rho. */
-tmi_read_value tmi_read_epsilon, tmi_read_delta, tmi_read_rho; /* `target` is the tmi_plan_loss */
+/* epsilon; epsilon and delta; rho; or a target for outsiders. `target` is the tmi_plan_loss. */
+tmi_read_value tmi_read_epsilon, tmi_read_delta, tmi_read_rho, tmi_read_outsider, tmi_read_insider;
 void tmi_check_loss(tmi_reader *reader, const tmi_value *map);
 
 /* folder of the plan + file, unless the file is named from the root; freed with tmi_free, NULL without memory */

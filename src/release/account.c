@@ -9,6 +9,7 @@
 #include "ledger/ledger.h"
 #include "plan/json.h"
 #include "plan/json_fields.h"
+#include "plan/outsiders.h"
 #include "release/identity.h"
 #include "release/quantiles/kept.h"
 #include "release/source_parts.h"
@@ -45,6 +46,80 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
     return status;
 }
 
+/* The epsilons of the plan's strata, as a ledger has them; nothing without a target. `epsilons` NULL: there is none. */
+static tamis_status put_strata(tmi_by_stratum *list, const tamis_plan *plan, tamis_number *const *epsilons,
+                               const tmi_plan_loss *target, tamis_error *err)
+{
+    tmi_by_stratum lent = {.count = plan->design.stratum_count, .epsilons = (tamis_number **)(uintptr_t)epsilons};
+    tamis_status status = TAMIS_OK;
+    *list = (tmi_by_stratum){0};
+    if (!epsilons) return TAMIS_OK;
+    if (!(lent.names = tmi_alloc(lent.count, sizeof *lent.names))) return tmi_fail_memory(err);
+    for (size_t h = 0; h < lent.count; h++) lent.names[h] = plan->design.strata[h].name;
+    if (target) {
+        lent.outsider = target->outsider;
+        lent.insider = target->insider;
+    }
+    status = tmi_by_stratum_copy(list, &lent, err);
+    tmi_free(lent.names);
+    return status;
+}
+
+tamis_status tmi_plan_budget_coin(tmi_ledger_coin *coin, const tamis_plan *plan, tamis_error *err)
+{
+    const tmi_plan_loss *budget = tmi_has_budget(plan) ? &plan->budget : &plan->privacy.loss;
+    const tamis_coin said = coin_of(budget);
+    tamis_status status = tmi_coin_make(coin, &said, "budget", err);
+    if (status == TAMIS_OK) status = put_strata(&coin->strata, plan, budget->by_stratum, budget, err);
+    if (status != TAMIS_OK) tmi_coin_clear(coin);
+    return status;
+}
+
+tamis_status tmi_cap_follows(bool *follows, const tamis_plan *plan, const tmi_ledger_coin *cap, tamis_error *err)
+{
+    const tmi_plan_loss target = {.outsider = cap->strata.outsider, .insider = cap->strata.insider};
+    const size_t strata = plan->design.stratum_count;
+    tamis_number **epsilons = NULL;
+    tmi_by_stratum right = {0};
+    tamis_error reason = {0};
+    tamis_status status;
+    *follows = cap->strata.count == 0;
+    if (*follows) return TAMIS_OK;
+    status = tmi_target_epsilons(&epsilons, plan, target.outsider, target.insider, &reason);
+    if (status == TAMIS_OK) status = put_strata(&right, plan, epsilons, &target, &reason);
+    *follows = status == TAMIS_OK && tmi_by_stratum_equal(&right, &cap->strata);
+    for (size_t h = 0; epsilons && h < strata; h++) tamis_number_free(epsilons[h]);
+    tmi_free(epsilons);
+    tmi_by_stratum_clear(&right);
+    return status == TAMIS_SYSTEM ? tmi_fail_as(err, &reason) : TAMIS_OK;
+}
+
+/* What a schedule spends in each stratum. */
+static tamis_status put_losses(tmi_by_stratum *list, const tmi_schedule *s, tamis_error *err)
+{
+    const size_t strata = s->plan->design.stratum_count;
+    tamis_number **losses = NULL;
+    tamis_status status;
+    *list = (tmi_by_stratum){0};
+    if (!s->plan->privacy.loss.by_stratum) return TAMIS_OK;
+    TMI_TRY(tmi_losses_by_stratum(&losses, s->measurements, s->measurement_count, &s->workload, err));
+    status = put_strata(list, s->plan, losses, NULL, err);
+
+done:
+    for (size_t h = 0; losses && h < strata; h++) tamis_number_free(losses[h]);
+    tmi_free(losses);
+    return status;
+}
+
+tamis_status tmi_schedule_coin(tmi_ledger_coin *coin, const tmi_schedule *s, tamis_error *err)
+{
+    const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
+    tamis_status status = tmi_coin_make(coin, &said, "amount", err);
+    if (status == TAMIS_OK) status = put_losses(&coin->strata, s, err);
+    if (status != TAMIS_OK) tmi_coin_clear(coin);
+    return status;
+}
+
 /* ---- charging ---- */
 
 void tmi_plan_bill_clear(tmi_plan_bill *b)
@@ -53,6 +128,8 @@ void tmi_plan_bill_clear(tmi_plan_bill *b)
     tmi_value_free(b->frozen);
     tmi_value_free(b->source);
     tamis_number_free(b->as_rho);
+    tmi_by_stratum_clear(&b->amount);
+    tmi_by_stratum_clear(&b->budget);
     *b = (tmi_plan_bill){0};
 }
 
@@ -65,7 +142,10 @@ tamis_status tmi_plan_bill_make(tmi_plan_bill *b, const tmi_schedule *s, const t
     TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
     TMI_TRY(tmi_source_parts(&b->source, &plan->source, p->ledger, err));
     b->wave = tmi_wave_of(plan);
-    b->facts = (tmi_charge_facts){b->frozen, b->source, &b->wave};
+    const tmi_plan_loss *budget = tmi_has_budget(plan) ? &plan->budget : &plan->privacy.loss;
+    TMI_TRY(put_losses(&b->amount, s, err));
+    TMI_TRY(put_strata(&b->budget, plan, budget->by_stratum, budget, err));
+    b->facts = (tmi_charge_facts){b->frozen, b->source, &b->wave, &b->amount, &b->budget};
     b->bill = (tmi_bill){.ledger = p->ledger,
                          .ledger_exists = plan->ledger_exists,
                          .charge = {.survey = plan->survey,
@@ -102,15 +182,33 @@ static const char *apart(const tmi_standing *standing, const tamis_plan *plan)
     return tmi_waves_apart(both, sizeof own, 2);
 }
 
+/* The losses of each stratum, in the order of the plan; NULL where all strata have lost the same. Lent, but for the list. */
+static tamis_status by_stratum(tamis_number ***list, const tamis_plan *plan, const tmi_losses *losses, const tmi_ledger_coin *cap,
+                               tamis_error *err)
+{
+    const size_t count = plan->design.stratum_count;
+    *list = NULL;
+    if (cap->strata.count == 0) return TAMIS_OK;
+    if (!(*list = tmi_alloc(count, sizeof **list))) return tmi_fail_memory(err);
+    for (size_t h = 0; h < count; h++) {
+        for (size_t i = 0; i < losses->count && !(*list)[h]; i++)
+            if (strcmp(losses->groups[i].name, plan->design.strata[h].name) == 0) (*list)[h] = losses->groups[i].sums.eps;
+        if (!(*list)[h]) return tmi_fail(err, TAMIS_INVALID, "account: its strata are not those of the plan");
+    }
+    return TAMIS_OK;
+}
+
 tamis_status tmi_account_promise(tmi_promised *promised, const tmi_schedule *s, const tmi_standing *standing,
                                  const tmi_losses *losses, const tmi_ledger_coin *cap, tamis_error *err)
 {
-    tamis_number *eps = NULL, *delta = NULL;
+    tamis_number *eps = NULL, *delta = NULL, **strata = NULL;
     tamis_status status;
     TMI_TRY(tmi_losses_sample(&eps, &delta, losses, cap, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_promised_make(promised, s->plan, tmi_frame_of(s), eps, delta, apart(standing, s->plan), err));
+    TMI_TRY(by_stratum(&strata, s->plan, losses, cap, err));
+    TMI_TRY(tmi_promised_make(promised, s->plan, tmi_frame_of(s), eps, delta, strata, apart(standing, s->plan), err));
 
 done:
+    tmi_free(strata);
     tamis_number_free(eps);
     tamis_number_free(delta);
     return status;
@@ -118,7 +216,12 @@ done:
 
 tamis_status tmi_promise_alone(tmi_promised *promised, const tmi_schedule *s, tamis_error *err)
 {
-    return tmi_promised_make(promised, s->plan, tmi_frame_of(s), s->epsilon, s->delta, NULL, err);
+    tmi_by_stratum losses = {0};
+    tamis_status status = put_losses(&losses, s, err);
+    if (status == TAMIS_OK)
+        status = tmi_promised_make(promised, s->plan, tmi_frame_of(s), s->epsilon, s->delta, losses.epsilons, NULL, err);
+    tmi_by_stratum_clear(&losses);
+    return status;
 }
 
 tamis_status tmi_account_check(const tmi_schedule *s, tamis_error *err)
@@ -146,8 +249,6 @@ static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, co
 
 tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, tamis_error *err)
 {
-    const tamis_coin budget_said = budget_of(s->plan);
-    tamis_number *as_rho = NULL;
     const tmi_wave wave = tmi_wave_of(s->plan);
     tmi_ledger_coin budget = {0}, amount = {0};
     tmi_losses then = {0};
@@ -155,10 +256,9 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const t
     tamis_status status;
     if (s->measurement_count == 0) return tmi_promise_alone(promised, s, err);
     if (a->has_spending) TMI_TRY(tmi_coin_copy(&budget, &a->standing.cap, err));
-    else TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
-    if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&as_rho, s, err));
-    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : as_rho};
-    TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
+    else TMI_TRY(tmi_plan_budget_coin(&budget, s->plan, err));
+    TMI_TRY(tmi_schedule_coin(&amount, s, err));
+    if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&amount.rho, s, err));
     if (a->has_spending) TMI_TRY(tmi_losses_copy(&then, &a->standing.after, err));
     else TMI_TRY(tmi_losses_begin(&then, &budget, err));
     TMI_TRY(look_at_own(&a->own_left, s->plan, &then, &budget, err));
@@ -172,7 +272,6 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const t
 done:
     tmi_coin_clear(&budget);
     tmi_coin_clear(&amount);
-    tamis_number_free(as_rho);
     tmi_losses_clear(&then);
     return status;
 }

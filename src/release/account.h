@@ -27,13 +27,21 @@ typedef struct tmi_plan_bill {
     tmi_value *frozen, *source;
     tmi_wave wave; /* lent */
     tmi_charge_facts facts;
-    tamis_number *as_rho; /* of epsilons, where an account counts in rho */
+    tamis_number *as_rho;          /* of epsilons, where an account counts in rho */
+    tmi_by_stratum amount, budget; /* with a target for outsiders */
     tmi_bill bill;
 } tmi_plan_bill;
 
 /* Cleared by the caller, whatever happens. INVALID, SYSTEM. */
 tamis_status tmi_plan_bill_make(tmi_plan_bill *b, const tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
 void tmi_plan_bill_clear(tmi_plan_bill *b);
+
+/* The budget of a plan, of one that has none what it spends; and what a schedule spends, by strata with a target for outsiders. */
+tamis_status tmi_plan_budget_coin(tmi_ledger_coin *coin, const tamis_plan *plan, tamis_error *err);
+tamis_status tmi_schedule_coin(tmi_ledger_coin *coin, const tmi_schedule *schedule, tamis_error *err);
+
+/* Whether the caps of the strata are those that follow from its target for outsiders; without one they are none. SYSTEM. */
+tamis_status tmi_cap_follows(bool *follows, const tamis_plan *plan, const tmi_ledger_coin *cap, tamis_error *err);
 
 /* That a ledger would take the charge of the schedule, as far as names and lengths go; no ledger is opened. INVALID, SYSTEM. */
 tamis_status tmi_account_check(const tmi_schedule *schedule, tamis_error *err);

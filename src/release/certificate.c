@@ -90,6 +90,11 @@ static void put_sampling(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_add_boolean(out, "joined", w->shared_classes);
     if (s->weights == TMI_ROWS && measured) tmi_json_add_integer(out, "largest_point_in_totals", s->most_clamped);
     tmi_put_psu_layout(out, &schedule->places.layout);
+    if (schedule->plan->privacy.loss.by_stratum) {
+        tmi_json_add_open(out, "epsilons", '[');
+        for (size_t h = 0; h < s->strata; h++) tmi_put_exact(out, schedule->plan->privacy.loss.by_stratum[h]);
+        tmi_json_close(out, ']');
+    }
     tmi_json_key(out, "weights");
     if (s->weights == TMI_ROWS) {
         tmi_json_put_null(out);
@@ -175,6 +180,11 @@ static void put_amplification(tmi_json_out *out, const tmi_promised *p)
     if (!p->outsider.proved) tmi_json_add_string(out, "reason", p->outsider.reason);
     tmi_add_exact(out, "epsilon", p->epsilon);
     tmi_add_exact(out, "delta", p->delta);
+    if (p->by_stratum) {
+        tmi_json_add_open(out, "strata", '[');
+        for (size_t h = 0; h < p->strata; h++) tmi_put_exact(out, p->by_stratum[h]);
+        tmi_json_close(out, ']');
+    }
     tmi_json_close(out, '}');
 }
 

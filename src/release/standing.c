@@ -76,10 +76,11 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
 
 size_t tmi_standing_bytes(const tmi_standing *s, const tamis_plan *plan)
 {
-    size_t groups = s->after.count + plan->wave.group_count, names = groups;
+    const size_t strata = plan->budget.by_stratum && s->after.count == 0 ? plan->design.stratum_count : 0;
+    size_t groups = s->after.count + plan->wave.group_count + strata, names = 2 * groups;
     for (size_t i = 0; i < s->wave_count; i++) names += 1 + s->waves[i].group_count;
     if (plan->wave.name) names += 1 + plan->wave.group_count;
-    return names * NAME_BYTES + groups * 2 * COIN_BYTES + s->raise_count * (NAME_BYTES + 2 * COIN_BYTES + 128);
+    return names * NAME_BYTES + groups * 3 * COIN_BYTES + s->raise_count * (NAME_BYTES + 2 * COIN_BYTES + 128);
 }
 
 /* ---- reading ---- */
@@ -265,7 +266,7 @@ static void check_waves(const tmi_standing *s, const tmi_wave *own, tmi_checking
     }
     if (!found) tmi_check_note(check, "account.waves", "the wave of the plan is not among them");
     if (twice) tmi_check_note(check, "account.waves", "a wave is named twice");
-    for (size_t i = 0; i < s->after.count; i++) {
+    for (size_t i = 0; i < s->after.count && s->cap.strata.count == 0; i++) {
         bool in = false;
         for (size_t j = 0; j < s->wave_count && !in; j++) in = has_group(&s->waves[j], s->after.groups[i].name);
         if (!in) tmi_check_note(check, "account.groups", "a group is in none of the waves");
@@ -275,12 +276,12 @@ static void check_waves(const tmi_standing *s, const tmi_wave *own, tmi_checking
 static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan, bool repeated, tmi_checking *check,
                                   tamis_error *err)
 {
-    const tmi_plan_loss *b = &plan->budget;
-    const tamis_coin said = {b->epsilon, b->delta, b->rho};
     tmi_ledger_coin budget = {0};
     bool fit;
     tamis_status status;
-    TMI_TRY(tmi_coin_make(&budget, &said, "budget", err));
+    TMI_TRY(tmi_plan_budget_coin(&budget, plan, err));
+    TMI_TRY(tmi_cap_follows(&fit, plan, &s->cap, err));
+    if (!fit) tmi_check_note(check, "account.cap", "is not what follows from its target for outsiders");
     if (!tmi_coin_within(&budget, &s->cap)) tmi_check_note(check, "plan.budget", "is above the cap of the account");
     TMI_TRY(tmi_losses_fit(&fit, &s->after, &s->cap, err));
     if (!repeated && fit && !tmi_coin_equal(&budget, &s->cap)) TMI_TRY(tmi_losses_fit(&fit, &s->after, &budget, err));

@@ -89,6 +89,14 @@ static void put_times(tmi_text *text, const tamis_number *loss)
 void tmi_budget_line(tmi_text *text, const tamis_plan *plan)
 {
     const tmi_plan_loss *loss = &plan->privacy.loss;
+    if (loss->outsider) {
+        tmi_text_put(text, "budget: {outsider: ");
+        put_times(text, loss->outsider);
+        tmi_text_put(text, ", insider: ");
+        put_times(text, loss->insider);
+        tmi_text_put(text, "}");
+        return;
+    }
     tmi_text_put(text, loss->rho ? "budget: {rho: " : "budget: {epsilon: ");
     put_times(text, loss->rho ? loss->rho : loss->epsilon);
     if (loss->delta) tmi_text_put(text, ", delta: ");
@@ -116,7 +124,11 @@ static void put_waves(tmi_text *text, size_t count)
 /* What the numbers of an account are made of, and what has become of its budget; nothing for a survey of one wave. */
 static void put_terms(tmi_text *text, const tmi_standing *s)
 {
-    if (s->after.count > 0)
+    if (s->cap.strata.count > 0)
+        tmi_text_put(
+            text,
+            " Each stratum has an account of its own; these numbers are for those that have spent most, and have least left.");
+    else if (s->after.count > 0)
         tmi_text_format(
             text, " The survey has %zu rotation group%s over %zu wave%s; these numbers are for the group that has spent most.",
             s->after.count, s->after.count > 1 ? "s" : "", s->wave_count, s->wave_count > 1 ? "s" : "");

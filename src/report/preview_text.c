@@ -486,7 +486,12 @@ static void write_cost(tmi_text *text, const tmi_preview *p)
     }
     tmi_text_init(&line);
     tmi_text_format(&line, "Costs each sampled %s ", plan->privacy.unit);
-    tmi_put_loss_words(&line, &plan->privacy.loss);
+    if (plan->privacy.loss.outsider) {
+        tmi_text_put(&line, "the epsilon of their stratum, at most ");
+        tmi_text_number_up(&line, p->schedule.epsilon);
+    } else {
+        tmi_put_loss_words(&line, &plan->privacy.loss);
+    }
     if (!a->has_spending && a->has_then && tmi_has_budget(plan) && !a->charged.unpublished)
         tmi_text_format(&line, "; nothing spent yet; leaves %s.", a->then_left.words);
     else {
@@ -494,6 +499,7 @@ static void write_cost(tmi_text *text, const tmi_preview *p)
         if (!p->refusal || a->has_spending) tmi_account_words(&line, &p->schedule, a);
     }
     if (p->refusal) tmi_text_put(&line, " The ledger refuses this release.");
+    if (plan->privacy.loss.outsider && p->promised.outsider.proved) tmi_strata_words(&line, &plan->design, &p->promised.outsider);
     tmi_text_wrap_taken(text, "", "  ", &line);
 }
 

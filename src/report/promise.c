@@ -224,6 +224,7 @@ void tmi_put_outsider_loss(tmi_json_out *out, const tmi_plan_design *design, con
             tmi_json_open(out, '{');
             tmi_json_add_string(out, "stratum", design->strata[p->stratum].name);
             tmi_json_add_boolean(out, "take_all", p->take_all);
+            if (p->sampled) tmi_json_add_bound(out, "sampled", tmi_number_bound(p->sampled));
             put_bounds(out, p->epsilon, p->delta);
             tmi_json_close(out, '}');
         }
@@ -298,6 +299,10 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
                     "integers.",
                     is_census(schedule) ? "" : " and even if it is known who was sampled",
                     schedule->gaussian ? "Gaussian" : "Laplace");
+    if (schedule->plan->privacy.loss.by_stratum)
+        tmi_text_put(
+            p, " That is the epsilon of the stratum that may lose most; each stratum has its own, which follows from the target "
+               "for outsiders.");
     tmi_quantile_tasks_words(p, schedule);
 }
 
@@ -319,17 +324,21 @@ void tmi_promise_page(tmi_text *p, const tmi_schedule *schedule)
 
 #define MOST_PARTS 12 /* shown to people; the JSON has all */
 
-/* Each stratum, and units that are always drawn. */
-static void put_apart(tmi_text *p, const tmi_plan_design *design, const tmi_outsider *outsider)
+void tmi_strata_words(tmi_text *p, const tmi_plan_design *design, const tmi_outsider *outsider)
 {
-    tmi_text_put(p, " Apart: ");
+    tmi_text_put(p, outsider->part_count > 0 && outsider->parts[0].sampled ? " Epsilon in each stratum: " : " Apart: ");
     for (size_t i = 0; i < outsider->part_count && i < MOST_PARTS; i++) {
         const tmi_outsider_part *part = &outsider->parts[i];
         const char *stratum = design->strata[part->stratum].name;
-        char epsilon[TMI_DECIMAL];
+        char epsilon[TMI_DECIMAL], sampled[TMI_DECIMAL];
         tamis_decimal_up(epsilon, part->epsilon.upper, 4);
         tmi_text_put(p, i ? "; " : "");
         tmi_text_put(p, stratum ? stratum : part->take_all ? "units that are always drawn" : "the others");
+        if (part->sampled) {
+            tamis_decimal_up(sampled, tmi_number_up(part->sampled), 4);
+            tmi_text_format(p, ": known to be sampled %s, outsider %s", sampled, epsilon);
+            continue;
+        }
         tmi_text_format(p, "%s epsilon %s", stratum && part->take_all ? ", always drawn:" : ":", epsilon);
     }
     if (outsider->part_count > MOST_PARTS) tmi_text_format(p, "; and %zu more", outsider->part_count - MOST_PARTS);
@@ -357,10 +366,11 @@ void tmi_outsider_words(tmi_text *p, const tamis_plan *plan, const tmi_outsider 
     tamis_decimal_up(delta, outsider->delta.upper, 4);
     tmi_text_format(p,
                     "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
-                    "covers everything released from this sample so far: the epsilons of sampled units are added up first and "
+                    "covers everything released from this sample so far: the epsilons of sampled units are added up first%s and "
                     "amplified once (theorem: %s).",
-                    epsilon, delta, plan->privacy.unit, tamis_level_name(plan->privacy.setting->protect), outsider->theorem);
-    if (outsider->part_count > 1) put_apart(p, &plan->design, outsider);
+                    epsilon, delta, plan->privacy.unit, tamis_level_name(plan->privacy.setting->protect),
+                    outsider->part_count > 0 && outsider->parts[0].sampled ? ", stratum by stratum," : "", outsider->theorem);
+    if (outsider->part_count > 1) tmi_strata_words(p, &plan->design, outsider);
 }
 
 void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, const tmi_outsider *outsider, bool released)

@@ -42,6 +42,10 @@ void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi
 void tmi_list_page_warnings(tmi_lines *lines, const tmi_schedule *schedule);
 void tmi_write_warnings(tmi_text *text, const tmi_schedule *schedule);
 
+/* What outsiders of each stratum lose, and units that are always drawn; with a target for outsiders also what people do who are
+ * known to be sampled. */
+void tmi_strata_words(tmi_text *text, const tmi_plan_design *design, const tmi_outsider *outsider);
+
 /* What a sampled unit, and what an outsider is promised: a few sentences, also for a public page, without the plan's words; and a
  * picture of it, SVG that the caller frees. */
 void tmi_promise_words(tmi_text *text, const tmi_schedule *schedule);

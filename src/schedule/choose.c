@@ -280,6 +280,14 @@ static void divide(wanted *list, size_t count, bool gaussian, double budget)
     for (size_t j = 0; j < count; j++) list[j].part /= sum;
 }
 
+/* What is measured of standard errors has the noise that the smallest epsilon of a stratum needs. */
+static double louder_everywhere(const tmi_schedule *s)
+{
+    double most = 1;
+    for (size_t h = 0; h < s->plan->design.stratum_count; h++) most = fmax(most, tmi_noise_of_stratum(s->plan, h));
+    return most;
+}
+
 static tamis_status want(wanted *w, const tmi_schedule *s, const solution *c, size_t i, tamis_error *err)
 {
     tmi_typical_group o = {0};
@@ -291,6 +299,7 @@ static tamis_status want(wanted *w, const tmi_schedule *s, const solution *c, si
                   .noise = c->noise[i]};
     const tamis_status status = tmi_expected_move(&w->moved, s, i, &o, err);
     /* A variance that moves by d moves its root by d over twice the root. */
+    w->moved *= louder_everywhere(s);
     if (tmi_method_of(tmi_errors_family(s))->power == 2) w->moved = w->variance > 0 ? w->moved / (2 * sqrt(w->variance)) : 0;
     return status;
 }

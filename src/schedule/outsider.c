@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tamis/experimental/amplification.h>
 
+#include "amplification/apart.h"
 #include "base/check.h"
 #include "base/memory.h"
 #include "num/number.h"
@@ -47,7 +48,7 @@ static tamis_status take(tmi_outsider *o, const tamis_amplified *found, tamis_er
     if (!o->parts) return tmi_fail_memory(err);
     for (size_t i = 0; i < found->count; i++) {
         const tamis_amplified_part *p = &found->parts[i];
-        o->parts[i] = (tmi_outsider_part){(size_t)p->stratum, p->take_all != 0, p->eps, p->delta};
+        o->parts[i] = (tmi_outsider_part){(size_t)p->stratum, p->take_all != 0, p->eps, p->delta, NULL};
     }
     o->part_count = found->count;
     o->epsilon = found->eps;
@@ -58,7 +59,7 @@ static tamis_status take(tmi_outsider *o, const tamis_amplified *found, tamis_er
 /* The tables' sensitivity is that of a record replaced. Where the number of records is random it is also that of one added or
  * removed, since a record may always add nothing there; where it is fixed no two samples compare that differ in it. */
 static tamis_status amplify(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
-                            const tamis_number *delta, tamis_error *err)
+                            const tamis_number *delta, tamis_number *const *by_stratum, tamis_error *err)
 {
     const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
     tamis_design *design = NULL;
@@ -66,8 +67,10 @@ static tamis_status amplify(tmi_outsider *o, const tamis_plan *plan, const tmi_f
     tamis_status status;
     TMI_TRY(tmi_plan_may_amplify(plan, frame, err));
     TMI_TRY(tmi_plan_law(&design, plan, frame, err));
-    TMI_TRY(tamis_amplify_design(&found, design, &promise, err));
+    TMI_TRY(by_stratum ? tmi_amplify_apart(&found, design, by_stratum, err)
+                       : tamis_amplify_design(&found, design, &promise, err));
     TMI_TRY(take(o, &found, err));
+    for (size_t i = 0; by_stratum && i < o->part_count; i++) o->parts[i].sampled = by_stratum[o->parts[i].stratum];
     o->theorem = theorem_of(&plan->design, found.theorem);
 
 done:
@@ -77,13 +80,13 @@ done:
 }
 
 static tamis_status make(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
-                         const tamis_number *delta, tamis_error *err)
+                         const tamis_number *delta, tamis_number *const *by_stratum, tamis_error *err)
 {
     tamis_error reason = {0};
     tamis_status status;
     *o = (tmi_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
     if (excluded(o, plan)) return TAMIS_OK;
-    status = amplify(o, plan, frame, eps, delta, &reason);
+    status = amplify(o, plan, frame, eps, delta, by_stratum, &reason);
     o->proved = status == TAMIS_OK;
     if (status == TAMIS_OK) return TAMIS_OK;
     clear(o);
@@ -146,6 +149,8 @@ void tmi_promised_clear(tmi_promised *p)
     tamis_number_free(p->epsilon);
     tamis_number_free(p->delta);
     clear(&p->outsider);
+    for (size_t h = 0; p->by_stratum && h < p->strata; h++) tamis_number_free(p->by_stratum[h]);
+    tmi_free(p->by_stratum);
     *p = (tmi_promised){0};
 }
 
@@ -156,15 +161,35 @@ bool tmi_promised_is_sound(const tmi_promised *p)
            (o->proved ? o->theorem != NULL && !p->apart : o->reason[0] != '\0');
 }
 
-tamis_status tmi_promised_make(tmi_promised *p, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
-                               const tamis_number *delta, const char *apart, tamis_error *err)
+static bool same_by_stratum(const tmi_promised *p, tamis_number *const *by_stratum)
+{
+    bool same = !p->by_stratum == !by_stratum;
+    for (size_t h = 0; same && by_stratum && h < p->strata; h++) same = tmi_number_compare(p->by_stratum[h], by_stratum[h]) == 0;
+    return same;
+}
+
+static tamis_status copy_by_stratum(tmi_promised *p, tamis_number *const *by_stratum, size_t strata, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    const bool same = p->epsilon && p->apart == apart && tmi_number_compare(p->epsilon, eps) == 0 &&
-                      tmi_number_compare(p->delta, delta) == 0;
+    if (!by_stratum) return TAMIS_OK;
+    if (!(p->by_stratum = tmi_alloc(strata, sizeof *p->by_stratum))) return tmi_fail_memory(err);
+    p->strata = strata;
+    for (size_t h = 0; h < strata; h++) TMI_TRY(tmi_number_copy(&p->by_stratum[h], by_stratum[h], err));
+
+done:
+    return status;
+}
+
+tamis_status tmi_promised_make(tmi_promised *p, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
+                               const tamis_number *delta, tamis_number *const *by_stratum, const char *apart, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    const bool same = p->epsilon && p->apart == apart && same_by_stratum(p, by_stratum) &&
+                      tmi_number_compare(p->epsilon, eps) == 0 && tmi_number_compare(p->delta, delta) == 0;
     if (same) return TAMIS_OK;
     tmi_promised_clear(p);
-    TMI_TRY(make(&p->outsider, plan, frame, eps, delta, err));
+    TMI_TRY(copy_by_stratum(p, by_stratum, plan->design.stratum_count, err));
+    TMI_TRY(make(&p->outsider, plan, frame, eps, delta, p->by_stratum, err));
     if (p->outsider.proved && apart) tmi_outsider_drop(&p->outsider, apart);
     p->apart = apart;
     TMI_TRY(tmi_number_copy(&p->delta, delta, err));

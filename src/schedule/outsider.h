@@ -13,6 +13,7 @@ typedef struct tmi_outsider_part {
     size_t stratum;
     bool take_all;
     tamis_bound epsilon, delta;
+    const tamis_number *sampled; /* what a sampled unit of it has lost, where strata lose different epsilons; lent, else NULL */
 } tmi_outsider_part;
 
 typedef struct tmi_outsider {
@@ -27,18 +28,21 @@ typedef struct tmi_outsider {
 /* The promise of a whole account: everything that was released from a sample, or would be with the release at hand. */
 typedef struct tmi_promised {
     tamis_number *epsilon, *delta; /* what a sampled unit has lost */
-    const char *apart;             /* why sampling is not counted across the waves of the account, a static text; NULL if it is */
-    tmi_outsider outsider;         /* what sampling makes of these */
+    tamis_number **by_stratum;     /* with a target for outsiders, that of each stratum: none is above epsilon; else NULL */
+    size_t strata;
+    const char *apart;     /* why sampling is not counted across the waves of the account, a static text; NULL if it is */
+    tmi_outsider outsider; /* what sampling makes of these */
 } tmi_promised;
 
 /* The invariants of a promise (base/check.h): bounds are ordered, a proved number has its theorem, any other its reason. */
 bool tmi_promised_is_sound(const tmi_promised *promised);
 
-/* Makes the promise for these losses of a sampled unit; a promise that was made for the same losses is kept as it is. `frame`:
+/* Makes the promise for these losses of a sampled unit (`by_stratum`: of each stratum, NULL: the same in all); a promise that was made for the same losses is kept as it is. `frame`:
  * what the plan's frame says, NULL without one. `promised` is empty at first, and the caller clears it. Errors: UNABLE,
  * SYSTEM. */
 tamis_status tmi_promised_make(tmi_promised *promised, const tamis_plan *plan, const tmi_frame_facts *frame,
-                               const tamis_number *epsilon, const tamis_number *delta, const char *apart, tamis_error *err);
+                               const tamis_number *epsilon, const tamis_number *delta, tamis_number *const *by_stratum,
+                               const char *apart, tamis_error *err);
 void tmi_promised_clear(tmi_promised *promised);
 
 /* What a sampled unit may lose so that somebody else of the frame loses no more than the plan's epsilon and delta, if the sample

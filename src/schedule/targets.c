@@ -110,6 +110,26 @@ static double worth_of(const tmi_schedule *s, tmi_weighting weighting, bool spre
     return spread ? ratio * most : most;
 }
 
+/* By how much more a stratum's noise is than with the plan's epsilon, where strata have epsilons of their own. */
+static double louder_in(const tmi_schedule *s, size_t h) { return tmi_noise_of_stratum(s->plan, h); }
+
+/* The same for tables of all strata together, whose noise is what one of the strata needs: relative to what the largest weight
+ * needs with the plan's epsilon. */
+static double louder_together(const tmi_schedule *s, size_t weighting)
+{
+    const tmi_sampling *p = &s->sampling;
+    const int64_t *points = p->weights != TMI_STRATA || weighting == TMI_UNWEIGHTED || weighting == TMI_CONTRIBUTED ? NULL
+                            : tmi_weighs_squares(weighting) ? p->variance_points
+                                                            : p->points;
+    double needed = 0, most = 0;
+    for (size_t h = 0; h < s->plan->design.stratum_count; h++) {
+        const double weight = points ? (double)points[h] : 1;
+        needed = fmax(needed, weight * louder_in(s, h));
+        most = fmax(most, weight);
+    }
+    return most > 0 ? needed / most : 1;
+}
+
 /* Measured apart, a statistic is a sum over the strata of a group, each with its own weight and perhaps its own ranges; where
  * there are several such groups, an average one is looked at. */
 static tamis_status take_strata(tmi_targets *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
@@ -124,7 +144,7 @@ static tamis_status take_strata(tmi_targets *a, const tmi_schedule *s, size_t i,
     for (size_t first = 0; first < strata; first += stride) {
         double sum = 0;
         for (size_t h = first; h < first + stride && h < strata; h++) {
-            const double worth = worth_of(s, TMI_UNWEIGHTED, spread, h);
+            const double worth = worth_of(s, TMI_UNWEIGHTED, spread, h) * louder_in(s, h);
             if (tmi_group_has_stratum(s, i, SIZE_MAX, h)) sum += worth * worth;
         }
         TMI_TRY(take_moments(a, s, TMI_UNWEIGHTED, i, first, c, sqrt(sum / fmax(groups, 1)), err));
@@ -163,7 +183,8 @@ static tamis_status take_controls(tmi_targets *a, const tmi_schedule *s, size_t 
     double *vector, worth = 0;
     tamis_status status = tmi_expected_controls(&c, &vector, s, i, err);
     for (size_t h = 0; h < (separate ? s->sampling.strata : 1); h++)
-        if (!separate || tmi_group_has_stratum(s, i, SIZE_MAX, h)) worth += pow(worth_of(s, tmi_main_weighting(s), false, h), 2);
+        if (!separate || tmi_group_has_stratum(s, i, SIZE_MAX, h))
+            worth += pow(worth_of(s, tmi_main_weighting(s), false, h) * (separate ? louder_in(s, h) : 1), 2);
     c.scale[0] = o->explained * sqrt(worth / fmax(separate ? (double)tmi_count_strata(s, i).groups : 1, 1));
     if (status == TAMIS_OK && vector) status = take(a, s, &c, err);
     tmi_free(vector);
@@ -380,7 +401,9 @@ done:
 static void set_families(tmi_targets *a, const tmi_schedule *s)
 {
     for (size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting++) {
-        a->move_bounds[weighting] = (tmi_move_bound){.own = tmi_largest_rows_of_unit(&s->workload, weighting),
+        const bool apart = s->workload.separate_strata && weighting == TMI_UNWEIGHTED;
+        const double louder = !s->plan->privacy.loss.by_stratum || apart ? 1 : louder_together(s, weighting);
+        a->move_bounds[weighting] = (tmi_move_bound){.own = louder * tmi_largest_rows_of_unit(&s->workload, weighting),
                                                      .others = tmi_moved_by_weights(&s->workload, (tmi_weighting)weighting)};
         a->copies[weighting] = weighting == TMI_CONTRIBUTED  ? (double)s->sampling.parts
                                : s->workload.separate_strata ? (double)s->sampling.strata

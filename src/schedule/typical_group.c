@@ -397,7 +397,8 @@ static tamis_status set_controls(subject *about, tamis_error *err)
         double squares = 0;
         const bool separate = s->workload.separate_strata;
         for (size_t h = 0; h < (separate ? s->sampling.strata : 1); h++)
-            if (!separate || has_stratum(about, SIZE_MAX, h)) squares += pow(tmi_number_nearest(s->sampling.weight[h]), 2);
+            if (!separate || has_stratum(about, SIZE_MAX, h))
+                squares += pow(tmi_number_nearest(s->sampling.weight[h]), 2) * tmi_variance_in_stratum(s, h);
         about->controls *= squares / fmax(separate ? (double)tmi_count_strata(s, about->statistic).groups : 1, 1);
     }
     tmi_parts_of_effects_clear(&parts);

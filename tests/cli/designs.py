@@ -205,6 +205,11 @@ def weights_of_households():
         bounded = compare(rows, lambda r: weight(r) * min(1, 30 / (weight(r) * homes[r["c"]])), design + ", max_unit_weight: 30", privacy)
         plain = compare(rows, weight, design, privacy)
         assert bounded["results"][0]["noise_sd"] < 0.7 * plain["results"][0]["noise_sd"], (bounded["results"][0], plain["results"][0])
+    each = sorted((r["x"], 10 * min(1, 30 / (10 * homes[r["c"]]))) for r in rows)
+    half = next(x for k, (x, _) in enumerate(each) if sum(w for _, w in each[:k + 1]) >= sum(w for _, w in each) / 2)
+    for method in ("tree", "inverse"):  # mechanisms that add up weights
+        told = release(rows, "srs: {population: 1500, sample: 150}, max_unit_weight: 30", privacy.replace("100000", "900"), f"statistics:\n  - {{quantile: x, at: [0.5], method: {method}}}\n")
+        assert abs(told["results"][0]["estimate"] - half) <= 1, (method, told["results"], half)
 
 
 @case

@@ -118,8 +118,8 @@ static void foreign_files(void **state)
     assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
     unlink(path);
     tamis_ledger_free(open_ledger());
-    run_sql("PRAGMA user_version = 5");
-    cannot_be_opened(path, TAMIS_INVALID, "format 5");
+    run_sql("PRAGMA user_version = 6");
+    cannot_be_opened(path, TAMIS_INVALID, "format 6");
     run_sql("PRAGMA user_version = 2; PRAGMA application_id = 1");
     cannot_be_opened(path, TAMIS_INVALID, "another program");
     unlink(path);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "measure/request/inventory.h"
 #include "measure/request/request.h"
 #include "num/number.h"
@@ -292,6 +293,102 @@ static void strata(void **state)
     check(near, "epsilon: 1", X, ALL, four, 4, ones, 1);
     check(near, "epsilon: 1", X, "  - {total: x, by: s}\n  - {count: units, by: [s, g]}\n", four, 4, ones, 1);
     check(near, "epsilon: 1", ranges, "  - {total: x}\n  - {mean: x, by: g}\n", four, 4, ones, 1);
+}
+
+/* ---- one epsilon per stratum ---- */
+
+/* What the distance of two records costs: `scales` are those of the numbers. Of totals that a second stage is made of, its steps,
+ * if anything moves. */
+static double cost_of(const tmi_measurement *m, const double *adds, const double *scales, size_t p, size_t q)
+{
+    const size_t numbers = numbers_of(m);
+    double sum = 0;
+    for (size_t k = 0; k < numbers; k++) sum += fabs(adds[p * numbers + k] - adds[q * numbers + k]) / scales[k];
+    return is_of_totals(m) ? (sum > 0 ? (double)m->laws[0].l1 / scales[0] : 0) : sum;
+}
+
+/* With a target for outsiders: all that a record of a stratum can change, in all tables together, costs no more than what is
+ * charged to the stratum, which is at most its epsilon; `whole`: some record costs it all. */
+static void check_target(const char *design, const char *x, const char *statistics, const array_row *rows, size_t n, bool whole)
+{
+    tamis_plan *plan = plan_with(design, "protect: frame, given: population, secret_sample: yes, outsider: 0.5, insider: 5", x,
+                                 statistics);
+    const definition d = definition_of(plan);
+    tmi_schedule s;
+    tmi_query query;
+    tamis_error err = {0};
+    tamis_number **losses;
+    if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_query_make(&query, &s, &err), TAMIS_OK);
+    assert_int_equal(tmi_query_make_room(&query, &err), TAMIS_OK);
+    assert_int_equal(tmi_losses_by_stratum(&losses, s.measurements, s.measurement_count, &s.workload, &err), TAMIS_OK);
+    const tamis_number *const *caps = (const tamis_number *const *)plan->privacy.loss.by_stratum;
+    array_row *list = calloc(MOST_RECORDS, sizeof *list), *survey = calloc(n, sizeof *survey);
+    double **adds = calloc(s.measurement_count, sizeof *adds), **scales = calloc(s.measurement_count, sizeof *scales),
+           found[2] = {0};
+    tables t = {&query};
+    for (size_t i = 0; i < s.measurement_count; i++) {
+        const tmi_measurement *m = &s.measurements[i];
+        scales[i] = calloc(numbers_of(m), sizeof **scales);
+        for (size_t k = 0; k < numbers_of(m); k++)
+            scales[i][k] = tmi_number_nearest(m->laws[is_of_totals(m) ? 0 : k / (m->numbers / m->strata)].scale);
+    }
+    for (size_t row = 0; row < n; row++) {
+        const size_t h = rows[row].s[0] == 'q';
+        memcpy(survey, rows, n * sizeof *survey);
+        const size_t records = alternatives(list, &rows[row], ones, 1, &d);
+        for (size_t i = 0; i < s.measurement_count; i++)
+            adds[i] = calloc(records * numbers_of(&s.measurements[i]), sizeof **adds);
+        for (size_t r = 0; r < records; r++) {
+            survey[row] = list[r];
+            count(&t, survey, n);
+            for (size_t i = 0; i < s.measurement_count; i++)
+                for (size_t k = 0; k < numbers_of(&s.measurements[i]); k++)
+                    adds[i][r * numbers_of(&s.measurements[i]) + k] = truth_of(&query, &s, i, k);
+        }
+        for (size_t p = 0; p < records; p++)
+            for (size_t q = 0; q < p; q++) {
+                double sum = 0;
+                for (size_t i = 0; i < s.measurement_count; i++) sum += cost_of(&s.measurements[i], adds[i], scales[i], p, q);
+                found[h] = fmax(found[h], sum);
+            }
+        for (size_t i = 0; i < s.measurement_count; i++) free(adds[i]);
+    }
+    bool binds = false;
+    for (size_t h = 0; h < 2; h++) {
+        const double most = tmi_number_nearest(losses[h]);
+        if (found[h] > most * (1 + 1e-9) || tmi_number_compare(losses[h], caps[h]) > 0 || (whole && found[h] < most * (1 - 1e-6)))
+            fail_msg("%s, %s: stratum %zu loses %.12g, charged %.12g of %.12g", design, statistics, h, found[h], most,
+                     tmi_number_nearest(caps[h]));
+        binds = binds || most > (1 - 1e-9) * tmi_number_nearest(caps[h]);
+        tamis_number_free(losses[h]);
+    }
+    if (whole && !binds)
+        fail_msg("%s, %s: no stratum spends its epsilon", design, statistics); /* so that noise would be too large */
+    tmi_free(losses);
+    for (size_t i = 0; i < s.measurement_count; i++) free(scales[i]);
+    free(list), free(survey), free(adds), free(scales);
+    tmi_query_clear(&query);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+static void strata_lose_their_epsilons(void **state)
+{
+    (void)state;
+    static const char ranges[] = "{from: 10, to: {p: 30, q: 14}, step: 0.5}";
+    static const char *const designs[] = {STRATIFIED("900", "6"), STRATIFIED("6", "900"), STRATIFIED("9", "7"),
+                                          STRATIFIED("2", "400")}; /* the last: everybody of p is in the sample */
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        check_target(designs[i], X, "  - {total: x}\n", four, 4, true);
+        check_target(designs[i], X, "  - {count: units, by: g}\n", four, 4, true);
+        check_target(designs[i], X, "  - {total: x, by: s}\n", four, 4, true);
+        check_target(designs[i], ranges, "  - {total: x}\n", four, 4, true);
+        check_target(designs[i], X, "  - {total: y, by: g}\n  - {mean: x}\n", four, 4, false);
+        check_target(designs[i], X, MODELS, four, 4, false);
+    }
+    check_target(designs[0], X, ALL, four, 4, false);
+    check_target(designs[2], ranges, "  - {mean: x, by: g}\n  - {count: units, by: [s, h]}\n", four, 4, false);
 }
 
 /* Results by a recode of the strata, and conditions on strata, are read from tables of strata, apart or together; the file's own
@@ -1062,6 +1159,7 @@ int main(void)
         cmocka_unit_test(simple_random_samples),
         cmocka_unit_test(respondents),
         cmocka_unit_test(strata),
+        cmocka_unit_test(strata_lose_their_epsilons),
         cmocka_unit_test(recodes_of_strata),
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),

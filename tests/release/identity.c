@@ -79,6 +79,10 @@ static const char unused_delta[] = HEAD FILE_A "design: {srs: {population: 900, 
                                                "budget: {epsilon: 4, delta: 1e-5}\n";
 static const char zero_concentrated[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
                                                     "privacy: {unit: person, rho: 0.1}\n" TAIL "budget: {rho: 1}\n";
+static const char target[] = HEAD FILE_A
+    "design: {" STRATA "}\n"
+    "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, outsider: 0.5, insider: 3}\n" TAIL
+    "budget: {outsider: 1, insider: 8}\n";
 static const char census[] = WITH("census: {population: 900}", PERSON);
 static const char again[] = WITH("srs_with_replacement: {population: 900, sample: 30}", UNITS);
 static const char bernoulli[] = WITH("bernoulli: {rate: 1/10, population: 900}", PERSON);

@@ -46,7 +46,7 @@ class Plan:
     def __init__(self, survey: str, *, design: Design | Mapping[str, Any],
                  columns: Mapping[str, ColumnLike | Mapping[str, Any]] | None = None,
                  statistics: Sequence[Statistic | Mapping[str, Any]], epsilon: Amount | None = None, delta: Amount | None = None,
-                 rho: Amount | None = None, unit: str = "unit", id: str | None = None, rows_per_unit: int | None = None,
+                 rho: Amount | None = None, outsider: Amount | None = None, insider: Amount | None = None, unit: str = "unit", id: str | None = None, rows_per_unit: int | None = None,
                  protect: str | None = None, given: str | None = None, secret_sample: bool | None = None,
                  design_variables: str | None = None, data: str | None = None, source: Mapping[str, Any] | None = None,
                  ledger: Path | Mapping[str, Any] | None = None, budget: Amount | Mapping[str, Amount] | None = None,
@@ -55,7 +55,7 @@ class Plan:
         if data is not None and source is not None:
             raise InvalidPlanError("source: give either data, the name of rows in memory, or source", code="plan")
         self._load(_plan_dict(survey, design=design, columns=columns, statistics=statistics, epsilon=epsilon, delta=delta, rho=rho,
-                              unit=unit, id=id, rows_per_unit=rows_per_unit, protect=protect, given_=given,
+                              outsider=outsider, insider=insider, unit=unit, id=id, rows_per_unit=rows_per_unit, protect=protect, given_=given,
                               secret_sample=secret_sample, design_variables=design_variables,
                               source={"caller": survey if data is None else data} if source is None else source, ledger=ledger,
                               budget=budget, calibrate=calibrate, postprocess=postprocess, wave=wave, title=title))
@@ -199,7 +199,7 @@ class Plan:
             return Estimate(call(_tamis.estimate, self._capsule, source, engine, threads, memory, watch))
 
 
-_PRIVACY = ("epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables")
+_PRIVACY = ("epsilon", "delta", "rho", "outsider", "insider", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables")
 
 
 def _parse(text: str, name: str) -> Plan:

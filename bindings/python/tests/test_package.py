@@ -110,7 +110,7 @@ class Builders(unittest.TestCase):
         beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, max_unit_weight=9, weight_step=1, weights_are="final", nonresponse=True,
                                        variance="hajek", regularise="0.1", typical=tamis.typical(icc="0.1"))
         arguments = set(inspect.signature(tamis.Plan).parameters)
-        privacy = {"epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
+        privacy = {"epsilon", "delta", "rho", "outsider", "insider", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
         number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
         category = tamis.category(["a", True], strata={"a": "1"}, of="d", parts={"a": ["1"]}, typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
         designs = {name: set(d.to_dict()[name]) for name, d in self.DESIGNS.items()}

@@ -56,19 +56,20 @@ print.tamis_survey <- function(x, ...) {
   invisible(x)
 }
 
-tamis_plan <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL) {
+tamis_plan <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL, outsider = NULL, insider = NULL) {
   if (inherits(survey, "tamis_plan")) {
-    if (...length() > 0 || !is.null(epsilon) || !is.null(delta) || !is.null(rho))
+    if (...length() > 0 || !is.null(c(epsilon, delta, rho, outsider, insider)))
       fail("this is a plan already: its statistics and amounts are in it")
     return(survey)
   }
   if (inherits(survey, c("survey.design", "svyrep.design", "twophase", "twophase2")))
     fail("make a tamis_survey() of it: bounds, a ledger and a budget are needed")
   if (!inherits(survey, "tamis_survey")) fail("expected a tamis_survey() or a plan")
-  if (is.null(epsilon) && is.null(rho)) fail("epsilon: how much may this spend? For example epsilon = 1; or rho =")
+  if (is.null(epsilon) && is.null(rho) && is.null(outsider)) fail("epsilon: how much may this spend? For example epsilon = 1; or rho =")
   keys <- survey$plan
   keys$privacy <- c(keys$privacy, given(epsilon = plan_value(epsilon, "epsilon"), delta = plan_value(delta, "delta"),
-                                        rho = plan_value(rho, "rho")))
+                                        rho = plan_value(rho, "rho"), outsider = plan_value(outsider, "outsider"),
+                                        insider = plan_value(insider, "insider")))
   keys$statistics <- block_of(...)
   structure(class = "tamis_plan", list(name = name_in_memory(survey$name), text = to_json(keys), keys = keys, data = survey$data,
                                        ledger = survey$ledger))
@@ -128,10 +129,10 @@ repeat_of <- function(again, same_rows) {
   if (again) 2 else if (isTRUE(same_rows)) 1 else 0
 }
 
-tamis_release <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL, folder = NULL, data = NULL, ledger = NULL,
+tamis_release <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL, outsider = NULL, insider = NULL, folder = NULL, data = NULL, ledger = NULL,
                           again = FALSE, same_rows = NA, rows_version = NULL, new_account = NULL, sign = NULL, engine = NULL,
                           threads = getOption("tamis.threads", 0L), memory = 0, progress = interactive()) {
-  plan <- tamis_plan(survey, ..., epsilon = epsilon, delta = delta, rho = rho)
+  plan <- tamis_plan(survey, ..., epsilon = epsilon, delta = delta, rho = rho, outsider = outsider, insider = insider)
   check_progress(progress)
   options <- list(folder = optional_path(folder, "folder"), ledger = ledger_of(plan, ledger),
                   `repeat` = repeat_of(again, same_rows),
@@ -155,7 +156,7 @@ ledger_of <- function(plan, ledger) if (is.null(ledger)) plan$ledger else absolu
 
 tamis_estimate <- function(survey, ..., data = NULL, engine = NULL, threads = getOption("tamis.threads", 0L), memory = 0,
                            progress = interactive()) {
-  if (any(c("epsilon", "delta", "rho") %in% names(list(...)))) fail("tamis_estimate: an estimate is not protected and has no epsilon, delta or rho")
+  if (any(c("epsilon", "delta", "rho", "outsider", "insider") %in% names(list(...)))) fail("tamis_estimate: an estimate is not protected and has no epsilon, delta or rho")
   # An estimate spends nothing; a plan has to name an amount.
   plan <- if (inherits(survey, "tamis_plan")) tamis_plan(survey, ...) else tamis_plan(survey, ..., epsilon = 1)
   check_progress(progress)
@@ -165,9 +166,9 @@ tamis_estimate <- function(survey, ..., data = NULL, engine = NULL, threads = ge
   estimate_of(call_tamis(r_estimate, plan$name, plan$text, rows, options, watcher(progress)))
 }
 
-tamis_check <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL, ledger = NULL, again = FALSE, new_account = NULL,
+tamis_check <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL, outsider = NULL, insider = NULL, ledger = NULL, again = FALSE, new_account = NULL,
                         advice = TRUE, progress = FALSE) {
-  plan <- tamis_plan(survey, ..., epsilon = epsilon, delta = delta, rho = rho)
+  plan <- tamis_plan(survey, ..., epsilon = epsilon, delta = delta, rho = rho, outsider = outsider, insider = insider)
   check_progress(progress)
   options <- list(ledger = ledger_of(plan, ledger), `repeat` = repeat_of(again, NA),
                   no_advice = as.numeric(!one_flag(advice, "advice")),

@@ -103,7 +103,7 @@ test("every key of the schema has an argument", {
     expect(setequal(names(schema$definitions$column$properties), setdiff(columns, c("...", "file", "column"))))
     arguments <- names(formals(tamis_survey))
     plan <- setdiff(c(names(schema$properties), names(schema$properties$privacy$properties)),
-                    c("tamis", "survey", "privacy", "source", "statistics", "epsilon", "delta", "rho"))
+                    c("tamis", "survey", "privacy", "source", "statistics", "epsilon", "delta", "rho", "outsider", "insider"))
     expect(all(plan %in% arguments), setdiff(plan, arguments))
     # A design object has a column of weights of its own, and cannot know who did not respond; a list has both.
     design <- names(schema$properties$design$properties)

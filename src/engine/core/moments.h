@@ -5,8 +5,7 @@
 
 #include "engine/core/engine.h"
 
-#define TMI_MOMENT_ROWS 2048  /* in one call */
-#define TMI_MAX_MOMENT 0x1p50 /* of a point, and of what a row adds; 2^61 in one call */
+#define TMI_MAX_MOMENT 0x1p50 /* of a point, and of what a row adds; 2^61 in one call, of TMI_BLOCK rows at most */
 
 /* Whether this processor and this number column are supported. */
 bool tmi_has_moments(const tmi_column *column);

@@ -5,7 +5,8 @@
 
 #include "base/memory.h"
 
-const tmi_array *tmi_array_leaf(const tmi_array *array)
+/* The array that the elements are in, behind dictionaries and runs. */
+static const tmi_array *leaf_of(const tmi_array *array)
 {
     while (array->through) array = array->through;
     return array;
@@ -13,14 +14,14 @@ const tmi_array *tmi_array_leaf(const tmi_array *array)
 
 bool tmi_array_has_texts(const tmi_array *array)
 {
-    const tmi_array_kind kind = tmi_array_leaf(array)->kind;
+    const tmi_array_kind kind = leaf_of(array)->kind;
     return kind == TMI_ARRAY_POINTERS || kind == TMI_ARRAY_UTF8 || kind == TMI_ARRAY_LARGE_UTF8 || kind == TMI_ARRAY_VIEWS;
 }
 
 tmi_form tmi_array_form(const tmi_array *array)
 {
     if (tmi_array_has_texts(array)) return TMI_FORM_TEXT;
-    switch (tmi_array_leaf(array)->kind) {
+    switch (leaf_of(array)->kind) {
     case TMI_ARRAY_NULL: return TMI_FORM_ANY;
     case TMI_ARRAY_BOOL:
     case TMI_ARRAY_BOOL32: return TMI_FORM_BOOLEAN;
@@ -40,7 +41,7 @@ tmi_form tmi_array_form(const tmi_array *array)
 
 tmi_class tmi_array_class(const tmi_array *array)
 {
-    const tmi_array_kind kind = tmi_array_leaf(array)->kind;
+    const tmi_array_kind kind = leaf_of(array)->kind;
     return kind == TMI_ARRAY_TIME  ? TMI_CLASS_DATE
            : kind == TMI_ARRAY_F16 ? TMI_CLASS_NUMBER
                                    : tmi_class_of(tmi_array_form(array));

@@ -55,9 +55,6 @@ typedef struct tmi_array {
     const struct tmi_array *through; /* not NULL: the elements are those of that array, at these positions or runs */
 } tmi_array;
 
-/* The array that the elements are in, behind dictionaries and runs. */
-const tmi_array *tmi_array_leaf(const tmi_array *array);
-
 /* Whether its elements are texts, the form in which they are compared, and the class of their type. */
 bool tmi_array_has_texts(const tmi_array *array);
 tmi_form tmi_array_form(const tmi_array *array);

@@ -144,7 +144,7 @@ static tamis_status put_waves(tmi_json_out *out, const tmi_shown_account *x, tam
     for (size_t i = 0; i < a->losses.count; i++) {
         const tmi_ledger_group *g = &a->losses.groups[i];
         tamis_spending spent, left;
-        TMI_TRY(tmi_sums_spending(&spent, &left, &g->sums, &a->budget, err));
+        TMI_TRY(tmi_losses_spending_of(&spent, &left, &a->losses, &a->budget, i, err));
         tmi_json_open(out, '{');
         tmi_json_add_string(out, "group", g->name);
         put_spending(out, "spent", &spent, g->sums.concentrated);

@@ -167,8 +167,8 @@ static tamis_status write_groups(tmi_text *text, const tmi_shown_account *x, tam
     for (size_t i = 0; i < x->a->losses.count; i++) {
         const tmi_ledger_group *g = &x->a->losses.groups[i];
         tamis_spending spent, left;
-        TMI_TRY(tmi_sums_spending(&spent, &left, &g->sums, &x->a->budget, err));
-        tmi_text_put(text, "    group ");
+        TMI_TRY(tmi_losses_spending_of(&spent, &left, &x->a->losses, &x->a->budget, i, err));
+        tmi_text_put(text, x->a->budget.strata.count > 0 ? "    stratum " : "    group ");
         tmi_text_shown(text, g->name);
         tmi_text_format(text, ": spent %s; left %s\n", spent.words, left.words);
     }

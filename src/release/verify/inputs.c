@@ -70,14 +70,14 @@ done:
 /* What was charged before and with this release must add up and stay within the budget. */
 static tamis_status check_account(const tmi_account *a, const tmi_schedule *s, tmi_checking *c, tamis_error *err)
 {
-    const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : a->standing.as_rho};
     tmi_ledger_coin amount = {0};
     tamis_number *true_rho = NULL;
     tamis_status status = TAMIS_OK;
     if (a->standing.as_rho && !s->gaussian) TMI_TRY(tmi_schedule_rho(&true_rho, s, err));
     if (a->standing.as_rho && (!true_rho || tmi_number_compare(true_rho, a->standing.as_rho) != 0))
         tmi_check_note(c, "account.counted_as_rho", "is not what follows from the measurements");
-    TMI_TRY(tmi_coin_make(&amount, &said, "amount", err));
+    TMI_TRY(tmi_schedule_coin(&amount, s, err));
+    if (a->standing.as_rho && !s->gaussian) TMI_TRY(tmi_number_copy(&amount.rho, a->standing.as_rho, err));
     const bool later = a->charged.measurements || a->charged.claim > 0;
     TMI_TRY(tmi_standing_check(&a->standing, s->plan, &amount, a->charged.entry, later, c, err));
 

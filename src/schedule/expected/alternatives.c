@@ -172,10 +172,11 @@ static tamis_status set_change(tmi_change *change, tmi_alternative *a, tmi_alter
 {
     const tmi_plan_loss *now = &s->plan->privacy.loss;
     tamis_status status = TAMIS_OK;
-    if (kind == TMI_TWICE_THE_BUDGET) TMI_TRY(twice(&a->loss, now, err));
-    if (kind == TMI_WITH_DELTA) TMI_TRY(with_delta(&a->loss, now, err));
-    if (kind == TMI_OTHER_LAW) TMI_TRY(other_law(&a->loss, s, err));
-    if (kind == TMI_SECRET_SAMPLE) {
+    const bool target = now->outsider; /* epsilons follow from it: no other loss is tried */
+    if (kind == TMI_TWICE_THE_BUDGET && !target) TMI_TRY(twice(&a->loss, now, err));
+    if (kind == TMI_WITH_DELTA && !target) TMI_TRY(with_delta(&a->loss, now, err));
+    if (kind == TMI_OTHER_LAW && !target) TMI_TRY(other_law(&a->loss, s, err));
+    if (kind == TMI_SECRET_SAMPLE && !target) {
         tamis_bound eps, delta;
         TMI_TRY(tmi_outsider_budget(&eps, &delta, &change->setting, s->plan, tmi_frame_of(s), err));
         TMI_TRY(read_short(&a->loss.epsilon, eps.lower, err));

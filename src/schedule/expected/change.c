@@ -328,6 +328,7 @@ static tamis_status make(changed *c, const tmi_schedule *s, const tmi_change *ch
         privacy->loss = change->loss;
         privacy->loss.line = place.line;
         privacy->loss.column = place.column;
+        privacy->loss.by_stratum = place.by_stratum; /* lent: each has the same share of the largest epsilon */
     }
     if (change->setting) privacy->setting = change->setting;
     if (change->sample > 0) TMI_TRY(enlarge(c, change->sample, err));

@@ -287,7 +287,7 @@ tamis_status tmi_expected_statistics_advise(tmi_expected_statistic *list, const 
     for (size_t i = 0; i < s->plan->asked_count; i++) {
         const double excess = excess_of(&list[i]);
         if (tmi_is_known(s, i) || excess == 0) continue;
-        TMI_TRY(find_enough(&list[i].loss, &budgets, i, now, excess, err));
+        if (!loss->outsider) TMI_TRY(find_enough(&list[i].loss, &budgets, i, now, excess, err));
         if (sample > 0 && sample * excess <= samples.most)
             TMI_TRY(find_enough(&list[i].sample, &samples, i, sample, excess, err));
     }
