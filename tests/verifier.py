@@ -79,6 +79,24 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
 
     # ---- the design ----
 
+    def join_strata(self):
+        """Strata by several columns as strata by one that is joined from them; the columns follow from it."""
+        plan = self.c["plan"]
+        s = plan["design"].get("stratified", {})
+        if not isinstance(s.get("by"), list):
+            return
+        def joined(texts):
+            return " \u00d7 ".join(t.replace("\u00d7", "\u00d7\u00d7") for t in texts)
+        cells = [((), s["strata"])]
+        for column in s["by"]:
+            cells = [(at + (v,), inner[v]) for at, inner in cells for v in plan["columns"][column]["values"] if v in inner]
+        self.check(len({joined(at) for at, _ in cells}) == len(cells), "plan.design.stratified.strata", "two have one name")
+        for i, column in enumerate(s["by"]):
+            values = plan["columns"][column].pop("values")
+            plan["columns"][column]["strata"] = {v: [joined(at) for at, _ in cells if at[i] == v] for v in values}
+        plan["columns"][joined(s["by"])] = {"values": [joined(at) for at, _ in cells]}
+        plan["design"]["stratified"] = {**s, "by": joined(s["by"]), "strata": {joined(at): sizes for at, sizes in cells}}
+
     def is_of_strata(self, name):
         """Whether a column is that of the strata, or is declared to follow from it."""
         by = self.c["plan"]["design"].get("stratified", {}).get("by")
@@ -371,7 +389,9 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
             elif kind == "two_stage":
                 second = self.within["second"]
                 steps = second["sample"]
-                if isinstance(steps, int) and second.get("smallest", 0) > steps:  # the part of a cluster that is drawn at most
+                if not self.simple_clusters():  # nothing is claimed for the first stage: a simple random sample of the smallest cluster
+                    q, steps = Fraction(steps, second["smallest"]) if isinstance(steps, int) and second.get("smallest", 0) > steps else Fraction(1), 1
+                elif isinstance(steps, int) and second.get("smallest", 0) > steps:  # the part of a cluster that is drawn at most
                     steps = ("stages", Fraction(steps, second["smallest"]), steps)
             always = q == 1 and kind != "srs_with_replacement" and (not isinstance(steps, tuple) or steps[1] == 1)
             parts.append((name, always, q, steps))
@@ -379,9 +399,14 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
             theorem = "srs"
         proved = kind in PROVED and (kind != "pps" or self.within["method"] in COUPLED) and (kind not in ("pps", "poisson") or self.frame)
         if kind == "two_stage":
-            simple = not {"pps", "systematic"} & set(self.within["first"]) and "method" not in self.within["second"]
-            proved = simple and isinstance(self.within["second"]["sample"], int)
+            second = self.within["second"]
+            proved = "method" not in second and isinstance(second["sample"], int)
+            if not self.simple_clusters():
+                theorem, proved = "within_clusters", proved and second.get("smallest", 0) > second["sample"]
         return (None if not proved else "stratified" if self.strata[0][0] is not None else theorem), parts
+
+    def simple_clusters(self):
+        return not {"pps", "systematic"} & set(self.within["first"])
 
     def amplified(self, q, steps, eps, delta):
         """src/amplification/mixture.h: with E = e^eps and a unit that is missing k steps away,
@@ -445,6 +470,7 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         self.file()
         if self.problems:  # what was changed proves nothing
             return self.problems
+        self.join_strata()
         self.engine()
         self.design()
         self.sampling()

@@ -577,8 +577,9 @@ class Tables:
         axis = axes[0]
         if m["form"] == "centred":  # rows that have a value, and sums
             return bool(about or groups) or not axis.missing
-        low = axis.number["contribution"]["low"] if axis.number and axis.contributed else axis.number["grid"]["from"] if axis.number and isinstance(axis.number["grid"], dict) else 1
-        of_zero = axis.number and Fraction(low) == 0
+        grids = axis.number["grid"] if axis.number and isinstance(axis.number["grid"], list) else [axis.number["grid"]] if axis.number else []
+        lows = [axis.number["contribution"]["low"]] if axis.number and axis.contributed else [g["from"] for g in grids]
+        of_zero = axis.number and all(Fraction(low) == 0 for low in lows)
         of_second = axis.number is None and self.holds_in(axis.told["crossed"][0], about[0])[1:2] == [True] if about else False
         return bool(about) and ((kind == "total" and bool(of_zero or of_second)) or (not axis.missing and self.rows_follow(m)))
 

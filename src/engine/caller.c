@@ -171,10 +171,19 @@ static void put_product(tmi_json_out *out, const tmi_layout *layout, const tmi_c
     put_instead(out, column);
 }
 
+static void put_joint(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
+{
+    put_place(out, "of", layout, column->of);
+    put_place(out, "second", layout, column->second);
+    put_integer(out, "codes", (int64_t)column->value_count);
+    tmi_json_key(out, "classes");
+    put_codes(out, column->classes, column->of->value_count * column->second->value_count);
+}
+
 static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column, bool keyless)
 {
-    static const char *const kinds[] = {"number", "category", "label",   "cuts",    "indicator", "lookup",
-                                        "groups", "scatter",  "classes", "product", "difference"};
+    static const char *const kinds[] = {"number", "category", "label",   "cuts",    "indicator",  "lookup",
+                                        "groups", "scatter",  "classes", "product", "difference", "joint"};
     tmi_json_open(out, '{');
     tmi_json_key(out, "name");
     tmi_json_put_string(out, column->name);
@@ -196,6 +205,7 @@ static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_co
     if (column->kind == TMI_GROUPS) put_groups(out, layout, column);
     if (column->kind == TMI_SCATTER) put_scatter(out, layout, column, keyless);
     if (column->kind == TMI_CLASSES) put_classes(out, layout, column);
+    if (column->kind == TMI_JOINT) put_joint(out, layout, column);
     if (column->kind == TMI_PRODUCT) put_product(out, layout, column);
     if (column->kind == TMI_DIFFERENCE) {
         put_place(out, "of", layout, column->of);

@@ -10,6 +10,8 @@
 #include "estimate/estimate.h"
 #include "estimate/model.h"
 #include "estimate/quantile.h"
+#include "estimate/replicates.h"
+#include "estimate/stages.h"
 #include "num/law/student.h"
 
 /* ---- one statistic ---- */
@@ -152,6 +154,31 @@ static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statis
     }
 }
 
+/* With another set of weights: the values and the distributions of the statistic are made anew. */
+typedef struct recomputed {
+    work *w;
+    const tmi_plan_statistic *s;
+    size_t cell;
+} recomputed;
+
+static tamis_status estimate_again(double *estimate, void *context, tamis_error *err)
+{
+    const recomputed *r = context;
+    find_cells(r->w, r->s);
+    return estimate_of(estimate, r->w, r->s, err);
+}
+
+/* Of the estimate whose linear values were computed last. */
+static tamis_status variance_of(double *variance, const char **reason, work *w, const tmi_plan_statistic *s, double estimate,
+                                const uint8_t *varying, tamis_error *err)
+{
+    if (w->variance->replicate_count == 0) return tmi_sample_variance_of(variance, reason, w->variance, w->linear, varying, err);
+    const tamis_status status = tmi_replicate_variance(variance, reason, w->variance, estimate, estimate_again,
+                                                       &(recomputed){.w = w, .s = s}, err);
+    find_cells(w, s);
+    return status;
+}
+
 /* A number that a group without rows has. */
 static bool is_total(tmi_statistic_kind kind)
 {
@@ -205,9 +232,9 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
         return TAMIS_OK;
     }
     const uint8_t *varying = s->kind == TMI_POVERTY ? w->everybody : w->domain;
-    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, varying, err);
+    if (status == TAMIS_OK) status = variance_of(&variance, &result->reason, w, s, result->estimate, varying, err);
     if (status != TAMIS_OK) return status;
-    result->sampling_se = sqrt(variance * tmi_relative_deff(&w->variance->sample->plan->design, s));
+    result->sampling_se = sqrt(variance * tmi_sample_relative_deff(w->variance, s));
     status = tmi_student_of(&t, w, s->confidence, w->variance->df, err);
     if (status != TAMIS_OK) return status;
     set_interval(result, t);
@@ -231,6 +258,26 @@ static tamis_status estimate_number(double *value, const char **reason, work *w,
     const tamis_status status = estimate_of(value, w, s, err);
     if (status != TAMIS_INVALID) return status;
     *reason = "the denominator of one of the numbers is 0";
+    return TAMIS_OK;
+}
+
+static tamis_status contrast_again(double *estimate, void *context, tamis_error *err)
+{
+    const recomputed *r = context;
+    const tamis_plan *plan = r->w->sample->plan;
+    const char *reason = NULL;
+    double sum = 0;
+    for (size_t k = 0; k < r->s->contrast->term_count; k++) {
+        const bool quotient = r->s->kind == TMI_CONTRAST_QUOTIENT;
+        double value = 0;
+        const tamis_status status = estimate_number(&value, &reason, r->w,
+                                                    &plan->statistics[tmi_term_statistic(r->s->contrast, k)],
+                                                    tmi_term_cell(plan, r->s, k, r->cell), err);
+        if (status != TAMIS_OK) return status;
+        if (reason || (quotient && k == 1 && value == 0)) return tmi_fail(err, TAMIS_INVALID, "a number has no estimate");
+        sum = !quotient ? sum + tmi_number_nearest(r->s->contrast->terms[k].weight) * value : k == 0 ? value : sum / value;
+    }
+    *estimate = sum;
     return TAMIS_OK;
 }
 
@@ -263,8 +310,11 @@ static tamis_status fill_contrast(tmi_result *result, work *w, const tmi_plan_st
     }
     if (result->reason) goto done;
     result->estimate = sum;
-    TMI_TRY(tmi_sample_variance_of(&variance, &result->reason, w->variance, linear, varying, err));
-    result->sampling_se = sqrt(variance * tmi_relative_deff(&plan->design, s));
+    if (w->variance->replicate_count > 0)
+        TMI_TRY(tmi_replicate_variance(&variance, &result->reason, w->variance, sum, contrast_again,
+                                       &(recomputed){w, s, result->cell}, err));
+    else TMI_TRY(tmi_sample_variance_of(&variance, &result->reason, w->variance, linear, varying, err));
+    result->sampling_se = sqrt(variance * tmi_sample_relative_deff(w->variance, s));
     TMI_TRY(tmi_student_of(&t, w, s->confidence, w->variance->df, err));
     set_interval(result, t);
     tmi_result_bound(result);
@@ -323,6 +373,7 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     results->units_above = sample.units_above;
     results->weight_beyond = sample.weight_beyond;
     results->psus = sample.psus;
+    TMI_TRY(tmi_stages_compare(&results->stages, &sample, err));
     w.values = tmi_alloc(sample.count, sizeof *w.values);
     w.bases = tmi_alloc(sample.count, sizeof *w.bases);
     w.linear = tmi_alloc(sample.count, sizeof *w.linear);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "estimate/replicates.h"
 #include "num/law/beta.h"
 
 /* ---- correlation ---- */
@@ -63,7 +64,8 @@ typedef struct fit {
     double *b;            /* coefficients of these */
     double *gram;         /* count x count, then its Cholesky factor, lower */
     double *score, *step;
-    double *residuals; /* y - mu, one per row of the sample */
+    double *residuals;  /* y - mu, one per row of the sample */
+    double *replicates; /* the coefficients that are kept, of each set of replicate weights; NULL: there are none */
 } fit;
 
 static void fit_clear(fit *f)
@@ -78,6 +80,7 @@ static void fit_clear(fit *f)
     tmi_free(f->score);
     tmi_free(f->step);
     tmi_free(f->residuals);
+    tmi_free(f->replicates);
 }
 
 static tamis_status fit_make(fit *f, tmi_estimate_work *w, const tmi_plan_model *m, tamis_error *err)
@@ -299,6 +302,21 @@ static void take_direction(double *g, const fit *f, size_t k)
     for (size_t j = 1; k == 0 && j < f->count; j++) g[j] = -f->means[f->place[j]] / f->scales[f->place[j]];
 }
 
+/* Of one coefficient, or of the sum of two: by the coefficients of the replicates. */
+static tamis_status variance_by_replicates(double *variance, fit *f, double estimate, size_t k, size_t other, tamis_error *err)
+{
+    const tmi_sample_variance *v = f->w->variance;
+    double *sums = tmi_alloc(v->replicate_count, sizeof *sums);
+    if (!sums) return tmi_fail_memory(err);
+    for (size_t r = 0; r < v->replicate_count; r++) {
+        const double *own = f->replicates + r * f->count;
+        sums[r] = own[k] + (other == SIZE_MAX ? 0 : own[other]);
+    }
+    *variance = tmi_variance_of_replicates(v, estimate, sums);
+    tmi_free(sums);
+    return TAMIS_OK;
+}
+
 /* The variance of g b. */
 static tamis_status variance_of(double *variance, const char **reason, fit *f, const double *direction, tamis_error *err)
 {
@@ -333,8 +351,9 @@ static tamis_status fill_term(tmi_result *x, fit *f, const tmi_plan_statistic *s
     take_direction(direction, f, k);
     x->estimate = 0;
     for (size_t j = 0; j < f->count; j++) x->estimate += direction[j] * f->b[j];
-    TMI_TRY(variance_of(&variance, &x->reason, f, direction, err));
-    x->se = x->sampling_se = sqrt(variance * tmi_relative_deff(&f->w->sample->plan->design, s));
+    if (f->replicates) TMI_TRY(variance_by_replicates(&variance, f, x->estimate, k, SIZE_MAX, err));
+    else TMI_TRY(variance_of(&variance, &x->reason, f, direction, err));
+    x->se = x->sampling_se = sqrt(variance * tmi_sample_relative_deff(f->w->variance, s));
     x->df = df;
     if (isnan(x->se)) goto done;
     if (df < 1) {
@@ -356,7 +375,7 @@ done:
 static tamis_status test_category(tmi_result *terms, fit *f, const tmi_plan_statistic *s, size_t first, size_t q, int64_t df,
                                   tamis_error *err)
 {
-    const double deff = tmi_relative_deff(&f->w->sample->plan->design, s);
+    const double deff = tmi_sample_relative_deff(f->w->variance, s);
     double *v = tmi_alloc(q * q, sizeof *v), *b = tmi_alloc(q, sizeof *b), *one = tmi_alloc(f->count, sizeof *one),
            *both = tmi_alloc(f->count, sizeof *both), wald = 0;
     const char *reason = NULL;
@@ -373,7 +392,8 @@ static tamis_status test_category(tmi_result *terms, fit *f, const tmi_plan_stat
             take_direction(one, f, first + i);
             take_direction(both, f, first + j);
             for (size_t k = 0; k < f->count; k++) both[k] += one[k];
-            TMI_TRY(variance_of(&sum, &reason, f, both, err));
+            if (f->replicates) TMI_TRY(variance_by_replicates(&sum, f, b[i] + b[j], first + i, first + j, err));
+            else TMI_TRY(variance_of(&sum, &reason, f, both, err));
             v[i * q + j] = (sum * deff - v[i * q + i] - v[j * q + j]) / 2;
         }
     if (reason) goto done;
@@ -442,6 +462,48 @@ void tmi_model_missing(tmi_estimate_work *w, const tmi_plan_model *m)
     }
 }
 
+/* Fits the model with the weights at hand; why it cannot be. */
+static tamis_status solve_model(const char **reason, fit *f, tmi_estimate_work *w, const tmi_plan_model *m, tamis_error *err)
+{
+    const tamis_status status = fit_make(f, w, m, err);
+    if (status != TAMIS_OK) return status;
+    *reason = begin(f);
+    if (*reason) return TAMIS_OK;
+    set_scales(f);
+    find_kept(f);
+    *reason = find_root(f);
+    return TAMIS_OK;
+}
+
+/* The coefficients with each set of replicate weights. */
+static tamis_status make_replicates(const char **reason, fit *f, double *direction, tamis_error *err)
+{
+    tmi_sample_variance *v = f->w->variance;
+    tamis_status status = TAMIS_OK;
+    fit own = {0};
+    f->replicates = tmi_alloc(v->replicate_count, f->count * sizeof *f->replicates);
+    if (!f->replicates) return tmi_fail_memory(err);
+    for (size_t r = 0; r < v->replicate_count && !*reason; r++) {
+        v->replicate = v->sample->replicates[r];
+        TMI_TRY(solve_model(reason, &own, f->w, f->model, err));
+        if (!*reason && (own.count != f->count || memcmp(own.place, f->place, f->count * sizeof *f->place) != 0))
+            *reason = "not determined with one of the sets of replicate weights";
+        for (size_t k = 0; k < f->count && !*reason; k++) {
+            double sum = 0;
+            take_direction(direction, &own, k);
+            for (size_t j = 0; j < own.count; j++) sum += direction[j] * own.b[j];
+            f->replicates[r * f->count + k] = sum;
+        }
+        fit_clear(&own);
+        own = (fit){0};
+    }
+
+done:
+    v->replicate = NULL;
+    fit_clear(&own);
+    return status;
+}
+
 tamis_status tmi_estimate_model(tmi_result *terms, tmi_estimate_work *w, const tmi_plan_statistic *s, tamis_error *err)
 {
     fit f = {0};
@@ -449,23 +511,16 @@ tamis_status tmi_estimate_model(tmi_result *terms, tmi_estimate_work *w, const t
     double *direction = NULL;
     const char *reason = w->values_there <= s->model->term_count ? few_rows : NULL;
     tamis_status status = TAMIS_OK;
-    if (!reason) {
-        TMI_TRY(fit_make(&f, w, s->model, err));
-        reason = begin(&f);
-    }
-    if (!reason) {
-        set_scales(&f);
-        find_kept(&f);
-        reason = find_root(&f);
-    }
+    if (!reason) TMI_TRY(solve_model(&reason, &f, w, s->model, err));
+    direction = tmi_alloc(f.terms, sizeof *direction);
+    if (!direction) TMI_TRY(tmi_fail_memory(err));
+    if (!reason && w->variance->replicate_count > 0) TMI_TRY(make_replicates(&reason, &f, direction, err));
     for (size_t j = 0; j < s->model->term_count; j++) {
         terms[j].noise_sd = 0;
         if (w->variance->note) terms[j].notes[terms[j].note_count++] = w->variance->note;
         if (reason || !f.kept[j]) terms[j].reason = reason ? reason : aliased;
     }
     if (reason) goto done;
-    direction = tmi_alloc(f.terms, sizeof *direction);
-    if (!direction) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_sample_degrees(&df, w->variance, w->domain, err));
     df += 1 - (int64_t)f.count;
     for (size_t k = 0; k < f.count; k++) TMI_TRY(fill_term(&terms[f.place[k]], &f, s, k, df, direction, err));

@@ -3,11 +3,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "estimate/replicates.h"
 #include "estimate/score.h"
 #include "num/law/beta.h"
 #include "num/number.h"
 
 static bool is_type(const tmi_plan_statistic *s, const char *type) { return strcmp(s->inverse ? s->inverse : "mean", type) == 0; }
+
+static tamis_status share_again(double *share, void *context, tamis_error *err)
+{
+    const tmi_estimate_work *w = context;
+    return tamis_mean(share, NULL, w->bases, tmi_sample_variance_weights(w->variance), w->domain, w->sample->count, err);
+}
 
 tamis_status tmi_share_up_to(double *share, double *variance, const char **reason, tmi_estimate_work *w,
                              const tmi_plan_statistic *s, double x, tamis_error *err)
@@ -15,8 +22,10 @@ tamis_status tmi_share_up_to(double *share, double *variance, const char **reaso
     const size_t count = w->sample->count;
     for (size_t row = 0; row < count; row++) w->bases[row] = w->domain[row] && w->values[row] <= x;
     tamis_status status = tamis_mean(share, w->linear, w->bases, tmi_sample_variance_weights(w->variance), w->domain, count, err);
-    if (status == TAMIS_OK) status = tmi_sample_variance_of(variance, reason, w->variance, w->linear, w->domain, err);
-    *variance *= tmi_relative_deff(&w->sample->plan->design, s);
+    if (status != TAMIS_OK) return status;
+    status = w->variance->replicate_count > 0 ? tmi_replicate_variance(variance, reason, w->variance, *share, share_again, w, err)
+                                              : tmi_sample_variance_of(variance, reason, w->variance, w->linear, w->domain, err);
+    *variance *= tmi_sample_relative_deff(w->variance, s);
     return status;
 }
 
@@ -24,7 +33,10 @@ tamis_status tmi_share_up_to(double *share, double *variance, const char **reaso
 
 static double clamp(double x, double low, double high) { return fmin(fmax(x, low), high); }
 
-bool tmi_keeps_all_rows(const tmi_estimate_work *w) { return w->variance->calibrated || w->variance->stage_count == 0; }
+bool tmi_keeps_all_rows(const tmi_estimate_work *w)
+{
+    return w->variance->calibrated || (w->variance->stage_count == 0 && w->variance->replicate_count == 0);
+}
 
 /* Clopper and Pearson's, with as many rows as would give the share's variance. R counts the rows without a weight too, where it
  * keeps them. */
@@ -90,6 +102,11 @@ tamis_status tmi_estimate_quantile(tmi_result *result, tmi_estimate_work *w, con
                                    tamis_error *err)
 {
     double t;
+    if (is_type(s, "score") && w->variance->replicate_count > 0) {
+        result->reason = "interval: score is not for replicate weights; mean, beta, xlogit and asin are";
+        result->estimate = tmi_quantile_of(&w->distribution, p);
+        return TAMIS_OK;
+    }
     result->estimate = tmi_quantile_of(&w->distribution, p);
     result->df = w->df;
     tamis_status status = tmi_student_of(&t, w, s->confidence, w->df, err);

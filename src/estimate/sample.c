@@ -7,6 +7,7 @@
 #include "base/watch.h"
 #include "estimate/contributions.h"
 #include "estimate/psus.h"
+#include "estimate/replicates.h"
 #include "num/number.h"
 
 void tmi_sample_clear(tmi_sample *s)
@@ -17,6 +18,9 @@ void tmi_sample_clear(tmi_sample *s)
     tmi_free(s->made);
     tmi_free(s->probabilities);
     tmi_free(s->weights);
+    for (size_t k = 0; k < s->replicate_count; k++) tmi_free(s->replicate_names[k]);
+    tmi_free(s->replicate_names);
+    tmi_free(s->replicates);
     tmi_columns_clear(&s->columns);
     tmi_frame_file_clear(&s->frame);
     *s = (tmi_sample){0};
@@ -122,6 +126,12 @@ static tamis_status make_column(tmi_sample *s, const tmi_plan_column *column, ta
     } else if (column->cut_of) {
         const double *numbers = tmi_sample_numbers(s, column->cut_of);
         for (size_t row = 0; row < s->count; row++) ((int32_t *)list)[row] = bin_of(column, numbers[row]);
+    } else if (column->joint) {
+        const int32_t *of = tmi_sample_codes(s, column->joint_of), *with = tmi_sample_codes(s, column->joint_with);
+        const size_t width = column->joint_with->value_count;
+        for (size_t row = 0; row < s->count; row++)
+            ((int32_t *)list)[row] = of[row] < 0 || with[row] < 0 ? -1
+                                                                  : column->joint[(size_t)of[row] * width + (size_t)with[row]];
     } else if (column->recode) {
         const int32_t *strata = tmi_sample_codes(s, column->recode_of);
         for (size_t row = 0; row < s->count; row++) ((int32_t *)list)[row] = strata[row] < 0 ? -1 : column->recode[strata[row]];
@@ -139,7 +149,7 @@ static tamis_status make_column(tmi_sample *s, const tmi_plan_column *column, ta
 
 static bool is_made(const tmi_plan_column *column)
 {
-    return column->conditions || column->cut_of || column->recode || column->missing == TMI_NEVER ||
+    return column->conditions || column->cut_of || column->recode || column->joint || column->missing == TMI_NEVER ||
            (column->is_number && column->missing == TMI_AS_VALUE);
 }
 
@@ -182,7 +192,7 @@ static tamis_status add_recoded(tmi_sample *s, tmi_engine *engine, const reading
     const size_t count = s->columns.count;
     for (size_t i = 0; i < count; i++) {
         const tmi_plan_column *column = s->columns.origin[i];
-        if (!column || !column->recode) continue;
+        if (!column || !column->recode || tmi_is_part_of_strata(&s->plan->design, column)) continue;
         const tmi_column own = {.name = column->name,
                                 .kind = TMI_CATEGORY,
                                 .values = (const char *const *)column->values,
@@ -356,14 +366,16 @@ static tamis_status make_columns(tmi_sample *s, tmi_column_facts *facts, tamis_e
     for (int pass = 0; pass < 2; pass++) { /* indicators and bins of numbers whose missing values count as one come last */
         for (size_t i = 0; i < s->columns.count; i++) {
             const tmi_plan_column *column = s->columns.origin[i];
-            if (!column || !is_made(column) || (column->conditions || column->cut_of) != pass) continue;
+            if (!column || !is_made(column) || (column->conditions || column->cut_of) != pass || s->made[column - plan->columns])
+                continue;
             tamis_status status = make_column(s, column, err);
             if (status != TAMIS_OK) return status;
         }
     }
     for (size_t i = 0; i < s->columns.count; i++) {
         const tmi_plan_column *column = s->columns.origin[i];
-        if (!column || column->conditions || column->cut_of) continue;
+        if (!column || column->conditions || column->cut_of || column - plan->columns >= (ptrdiff_t)plan->declared_count)
+            continue;
         if (column->recode) count_contradicting(&facts[column - plan->columns], s, column);
         else
             take_facts(&facts[column - plan->columns], column,
@@ -380,7 +392,13 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     reading r = {.sample = s, .watch = watch};
     tmi_listed_psus psus = {0};
     tamis_status status;
-    TMI_TRY(tmi_columns_make(&s->columns, plan, TMI_PSUS_COLUMNS, err));
+    const tmi_column **replicates = NULL;
+    if (d->replicates.weights) TMI_TRY(tmi_replicate_columns(&s->replicate_names, &s->replicate_count, plan, err));
+    TMI_TRY(tmi_columns_make(&s->columns, plan, TMI_PSUS_COLUMNS + s->replicate_count, err));
+    s->replicates = tmi_alloc(s->replicate_count, sizeof *s->replicates);
+    replicates = tmi_alloc(s->replicate_count, sizeof *replicates);
+    if (!s->replicates || !replicates) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < s->replicate_count; k++) replicates[k] = add_number(&s->columns, s->replicate_names[k]);
     take_plan_columns(&s->columns, plan);
     const tmi_column *strata = tmi_columns_take(&s->columns, d->by);
     const tmi_column *unit = tmi_columns_add_label(&s->columns, plan->privacy.id);
@@ -409,14 +427,19 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     TMI_TRY(check_numbers(s, engine, unit, cluster, strata, &r, err));
     r.expected = d->sample;
     if (s->columns.file_count > 0) TMI_TRY(engine->rows(engine, s->columns.files, s->columns.file_count, take_rows, &r, err));
-    else s->count = (size_t)d->sample; /* nothing but the number of units is asked for */
-    s->strata = list_of(s, strata);
+    else s->count = (size_t)d->sample;              /* nothing but the number of units is asked for */
+    for (size_t i = 0; i < s->columns.count; i++) { /* in an order in which parts come first */
+        const tmi_plan_column *column = s->columns.origin[i];
+        if (column && column->joint) TMI_TRY(make_column(s, column, err));
+    }
+    s->strata = d->by && d->by->joint ? values_of(s, d->by) : list_of(s, strata);
     s->units = list_of(s, unit);
     s->clusters = list_of(s, cluster);
     s->labels = list_of(s, labels);
     s->second_population = list_of(s, population);
     s->second_sample = list_of(s, drawn);
     s->frame_units = list_of(s, in_frame);
+    for (size_t k = 0; k < s->replicate_count; k++) s->replicates[k] = list_of(s, replicates[k]);
     TMI_TRY(check_labels(s, err));
     TMI_TRY(make_columns(s, facts, err));
     TMI_TRY(set_probabilities(s, list_of(s, probability), err));
@@ -425,6 +448,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     if (psus.label) TMI_TRY(tmi_psus_compare(&s->psus, &psus, list_of(s, psus.label), list_of(s, psus.stratum), s->count, err));
 
 done:
+    tmi_free(replicates);
     tmi_psus_clear(&psus);
     if (status != TAMIS_OK) tmi_sample_clear(s);
     return status;

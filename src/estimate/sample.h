@@ -28,6 +28,9 @@ typedef struct tmi_sample {
     int64_t units_above;                /* units whose weights add up to more than max_unit_weight, */
     double weight_beyond;               /* and what a release takes off them, as a share of all weights */
     tmi_psu_misfits psus;
+    char **replicate_names; /* columns of replicate weights, and their rows */
+    const double **replicates;
+    size_t replicate_count;
     size_t room;
 } tmi_sample;
 

@@ -6,22 +6,28 @@
 
 #include "base/memory.h"
 #include "estimate/frame.h"
+#include "estimate/replicates.h"
 #include "num/number.h"
 #include "survey/estimator.h"
 
 void tmi_sample_variance_clear(tmi_sample_variance *v)
 {
     for (size_t h = 0; v->joint && h < v->sample->plan->design.stratum_count; h++) tmi_free(v->joint[h]);
-    void *const blocks[] = {v->strata,        v->within,     v->populations, v->second,   v->pi,     v->joint,
-                            v->frame_squares, v->order,      v->starts,      v->first,    v->places, v->some,
-                            v->others,        v->calibrated, v->auxiliary,   v->residuals};
+    void *const blocks[] = {v->strata,        v->within,     v->populations, v->second,    v->pi,     v->joint,
+                            v->frame_squares, v->order,      v->starts,      v->first,     v->places, v->some,
+                            v->others,        v->calibrated, v->auxiliary,   v->residuals, v->rscales};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tmi_free(blocks[i]);
     *v = (tmi_sample_variance){0};
 }
 
 const double *tmi_sample_variance_weights(const tmi_sample_variance *v)
 {
-    return v->calibrated ? v->calibrated : v->sample->weights;
+    return v->replicate ? v->replicate : v->calibrated ? v->calibrated : v->sample->weights;
+}
+
+double tmi_sample_relative_deff(const tmi_sample_variance *v, const tmi_plan_statistic *statistic)
+{
+    return v->replicate_count > 0 ? 1 : tmi_relative_deff(&v->sample->plan->design, statistic);
 }
 
 double tmi_rounded_weight(const tmi_sample_variance *v, size_t row)
@@ -83,6 +89,7 @@ static tamis_status count_degrees(tmi_sample_variance *v, tamis_error *err)
 
 tamis_status tmi_sample_degrees(int64_t *df, const tmi_sample_variance *v, const uint8_t *domain, tamis_error *err)
 {
+    if (v->replicate_count > 0) return tmi_replicate_degrees(df, v, domain, err);
     const tmi_sample *s = v->sample;
     const int64_t *units = v->stage_count > 0 ? v->stages[0].clusters : s->units;
     const double *weights = tmi_sample_variance_weights(v);
@@ -253,6 +260,14 @@ tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *
     const tmi_plan_design *d = &sample->plan->design;
     tamis_status status;
     *v = (tmi_sample_variance){.sample = sample, .method = d->variance};
+    if (d->replicates.weights) {
+        if (sample->plan->control_count > 0)
+            TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
+                             "calibrate: replicate weights are calibrated before, each set of them; leave out `calibrate`, or "
+                             "`replicates`"));
+        TMI_TRY(tmi_replicates_make(v, err));
+        return TAMIS_OK;
+    }
     if (by_stages(d)) {
         TMI_TRY(make_stages(v, err));
         TMI_TRY(count_degrees(v, err));

@@ -35,6 +35,9 @@ typedef struct tmi_sample_variance {
     double *auxiliary;
     size_t auxiliary_count;
     double *residuals;
+    size_t replicate_count;  /* sets of replicate weights (replicates.h); 0: variances follow from the design */
+    const double *replicate; /* the set that estimates use at the moment; NULL: the sample's own weights */
+    double scale, *rscales;
     int64_t df;
     const char *note; /* which approximation was taken; NULL: none */
 } tmi_sample_variance;
@@ -43,11 +46,14 @@ typedef struct tmi_sample_variance {
 tamis_status tmi_sample_variance_make(tmi_sample_variance *variance, const tmi_sample *sample, tamis_error *err);
 void tmi_sample_variance_clear(tmi_sample_variance *variance);
 
-/* The weights that estimates use: calibrated ones, or the sample's. */
+/* The weights that estimates use: calibrated ones, or the sample's; or a set of replicate weights. */
 const double *tmi_sample_variance_weights(const tmi_sample_variance *variance);
 
 /* The same of a row, to the last bit as R has them: it keeps probabilities, and weights are one divided by them. */
 double tmi_rounded_weight(const tmi_sample_variance *variance, size_t row);
+
+/* The public design effect of a statistic over that of the design's weights; 1 with replicate weights. */
+double tmi_sample_relative_deff(const tmi_sample_variance *variance, const tmi_plan_statistic *statistic);
 
 /* Degrees of freedom of a domain: first-stage units minus strata, of those that have rows of it with a weight, as R's degf of a
  * subset. Errors: SYSTEM. */

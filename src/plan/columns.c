@@ -248,7 +248,10 @@ void tmi_make_column_room(tmi_reader *reader, tamis_plan *plan, const tmi_value 
                           const tmi_value *calibrate)
 {
     size_t declared = columns && columns->kind == TMI_VALUE_MAP && columns->count <= TMI_MAX_COLUMNS ? columns->count : 0;
-    plan->column_room = declared + 1 + count_parts(statistics) + count_parts(calibrate) + tmi_count_curve_columns(statistics);
+    /* the strata, or the columns that cross into them, their copies, and what is joined of these */
+    const size_t strata = 3 * TMI_MAX_STRATA_COLUMNS;
+    plan->column_room = declared + strata + count_parts(statistics) + count_parts(calibrate) +
+                        tmi_count_curve_columns(statistics);
     plan->columns = tmi_alloc(plan->column_room, sizeof *plan->columns);
     if (!plan->columns) reader->no_memory = true;
 }

@@ -28,6 +28,11 @@ static void add(uses *u, const char *name, const char *as)
 static void add_column(uses *u, const tmi_plan_column *column)
 {
     if (!column) return;
+    if (column->joint) {
+        add_column(u, column->joint_of);
+        add_column(u, column->joint_with);
+        return;
+    }
     if (column->cut_of || column->recode_of) add_column(u, column->cut_of ? column->cut_of : column->recode_of);
     for (size_t i = 0; i < column->condition_count; i++) add_column(u, column->conditions[i].column);
     if (!column->cut_of && !column->recode_of && column->condition_count == 0)
@@ -37,7 +42,8 @@ static void add_column(uses *u, const tmi_plan_column *column)
 static void add_design(uses *u, const tamis_plan *plan)
 {
     const tmi_plan_design *d = &plan->design;
-    if (d->by) add(u, d->by->name, "stratum");
+    for (size_t k = 0; k < d->part_count; k++) add(u, d->parts[k]->name, "stratum");
+    if (d->by && d->part_count == 0) add(u, d->by->name, "stratum");
     add(u, d->strata_label, "stratum");
     add(u, d->cluster, "cluster");
     add(u, plan->privacy.id, "id");

@@ -34,9 +34,13 @@ extern const tmi_plan_key tmi_design_sizes[3]; /* population and sample */
 #define TMI_EXAMPLE_STRATUM "{population: 4421, sample: 100}"
 
 /* What may be beside a design, read into the plan. */
-#define TMI_BESIDE_DESIGN 9
+#define TMI_BESIDE_DESIGN 10
 extern const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN];
-tmi_read_value tmi_read_typical; /* one of them */
+tmi_read_value tmi_read_typical, tmi_read_replicates; /* two of them */
+
+/* The key `replicates`, if there are any. */
+void tmi_put_replicates(tmi_json_out *out, const tmi_plan_replicates *replicates);
+void tmi_replicates_clear(const tmi_plan_replicates *replicates);
 
 /* What the keys beside a design say together with it, after all of it was read without complaint; sets the default of
  * weight_step. */

@@ -1,6 +1,6 @@
 /* Freeing a plan: everything that the sections allocated. */
 #include "base/memory.h"
-#include "plan/plan.h"
+#include "plan/design_fields.h"
 
 static void free_numbers(tamis_number **numbers, size_t count)
 {
@@ -39,6 +39,7 @@ static void clear_column(const tmi_plan_column *column, size_t strata)
     free_texts(column->missing_texts, column->missing_text_count);
     free_texts(column->values, column->value_count);
     tmi_free(column->recode);
+    tmi_free(column->joint);
     tmi_free(column->cuts);
     free_numbers(column->ends, column->value_count + 1);
     for (size_t i = 0; i < column->condition_count; i++) tmi_free(column->conditions[i].codes);
@@ -64,6 +65,7 @@ static void clear_design(const tmi_plan_design *design)
     for (size_t k = 0; k < TMI_FAMILIES; k++) tamis_number_free(design->deff_of[k]);
     tamis_number_free(design->max_weight);
     tamis_number_free(design->max_unit_weight);
+    tmi_replicates_clear(&design->replicates);
     tamis_number_free(design->weight_step);
     tamis_number_free(design->regularise);
     const tmi_plan_typical *t = &design->typical;

@@ -31,18 +31,45 @@ static void put_kind(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan
     tmi_json_close(out, '}');
 }
 
+/* The strata in maps of maps, one level for each column. Strata are in the order of the codes, so those of a map follow each other. */
+static void put_joint_strata(tmi_json_out *out, const tmi_plan_design *d, size_t first, size_t last, size_t part)
+{
+    for (size_t h = first; h < last;) {
+        const int32_t code = d->parts[part]->recode[h];
+        size_t end = h;
+        while (end < last && d->parts[part]->recode[end] == code) end++;
+        tmi_json_add_open(out, d->parts[part]->values[code], '{');
+        if (part + 1 < d->part_count) put_joint_strata(out, d, h, end, part + 1);
+        else tmi_put_design_sizes(out, d, &d->strata[h]);
+        tmi_json_close(out, '}');
+        h = end;
+    }
+}
+
+static void put_strata_columns(tmi_json_out *out, const tmi_plan_design *d)
+{
+    if (d->part_count == 0) {
+        tmi_put_text_field(out, "by", d->by->name);
+        return;
+    }
+    tmi_json_add_open(out, "by", '[');
+    for (size_t k = 0; k < d->part_count; k++) tmi_json_put_string(out, d->parts[k]->name);
+    tmi_json_close(out, ']');
+}
+
 static void put_design(tmi_json_out *out, const tmi_plan_design *d)
 {
     if (!d->by) {
         put_kind(out, d, &d->strata[0]);
     } else {
         tmi_json_add_open(out, "stratified", '{');
-        tmi_put_text_field(out, "by", d->by->name);
+        put_strata_columns(out, d);
         tmi_json_add_open(out, "within", '{');
         put_kind(out, d, NULL);
         tmi_json_close(out, '}');
         tmi_json_add_open(out, "strata", '{');
-        for (size_t h = 0; h < d->stratum_count; h++) {
+        if (d->part_count > 0) put_joint_strata(out, d, 0, d->stratum_count, 0);
+        for (size_t h = 0; d->part_count == 0 && h < d->stratum_count; h++) {
             tmi_json_add_open(out, d->strata[h].name, '{');
             tmi_put_design_sizes(out, d, &d->strata[h]);
             tmi_json_close(out, '}');
@@ -265,6 +292,12 @@ static void put_statistic(tmi_json_out *out, const tamis_plan *plan, const tmi_p
     if (s->shrink) tmi_json_add_string(out, "shrink", "yes");
     if (s->contrast) tmi_put_text_field(out, "since", tmi_last_name(s->contrast->since));
     if (s->contrast && s->contrast->independent) tmi_put_text_field(out, "samples", "independent");
+    if (s->contrast && s->contrast->before) {
+        tmi_json_add_open(out, "overlap", '{');
+        tmi_json_add_integer(out, "size", s->contrast->overlap);
+        tmi_json_add_string(out, "before", s->contrast->before->name);
+        tmi_json_close(out, '}');
+    }
     if (s->model && (s->model->vif || s->model->r2)) {
         tmi_json_add_open(out, "typical", '{');
         tmi_put_exact_field(out, "vif", s->model->vif);
@@ -369,6 +402,7 @@ tamis_status tmi_plan_json(tmi_value **json, const tamis_plan *plan, tamis_error
     tmi_json_add_open(out, "design", '{');
     put_design(out, &plan->design);
     tmi_put_exact_field(out, "regularise", plan->design.regularise);
+    tmi_put_replicates(out, &plan->design.replicates);
     if (has_typical(&plan->design.typical)) put_typical(out, &plan->design.typical);
     tmi_put_text_field(out, "variance", tmi_variance_name(plan->design.variance));
     tmi_json_close(out, '}');

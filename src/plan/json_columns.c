@@ -63,7 +63,8 @@ static void put_relative(tmi_json_out *out, const tmi_plan_column *column)
     tmi_json_close(out, '}');
 }
 
-static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
+/* In a plan the columns that cross into strata have values: their strata are in the design. */
+static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column, bool in_plan)
 {
     if (column->is_number) {
         put_bound(out, "from", column->from, plan, column);
@@ -71,7 +72,7 @@ static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_pl
         else put_bound(out, "to", column->to, plan, column);
         put_bound(out, "step", column->step, plan, column);
         tmi_put_exact_field(out, "contribution", column->contribution);
-    } else if (column->recode) {
+    } else if (column->recode && !(in_plan && tmi_is_part_of_strata(&plan->design, column))) {
         const tmi_plan_column *of = column->recode_of;
         if (of != plan->design.by) tmi_put_text_field(out, "of", of->name);
         tmi_json_add_open(out, of == plan->design.by ? "strata" : "parts", '{');
@@ -94,7 +95,7 @@ static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_pl
 void tmi_put_declared_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
 {
     tmi_json_add_open(out, column->name, '{');
-    put_declared(out, plan, column);
+    put_declared(out, plan, column, true);
     if (column->typical_sd || column->typical_share || column->shares) {
         tmi_json_add_open(out, "typical", '{');
         tmi_put_exact_field(out, "mean", column->typical);
@@ -156,7 +157,7 @@ void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_co
         tmi_json_close(out, ']');
     } else {
         tmi_put_text_field(out, "column", column->name);
-        put_declared(out, plan, column);
+        put_declared(out, plan, column, false);
     }
     tmi_json_close(out, '}');
 }

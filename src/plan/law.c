@@ -41,6 +41,7 @@ static void put_probabilities(tmi_json_out *out, const tmi_frame_stratum *f)
  * drawn in the others. */
 static const tmi_design_form *form_of(const tmi_plan_design *d)
 {
+    if (tmi_hides_within_clusters(d)) return &tmi_srs_form;
     return d->second_smallest > d->second_take ? &tmi_two_stage_form : d->kind->law;
 }
 
@@ -57,10 +58,11 @@ static void put_sizes(tmi_json_out *out, const char *key, int64_t population, in
 static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
                         const tmi_frame_stratum *f)
 {
+    const bool within = tmi_hides_within_clusters(d);
     for (const char *const *key = form_of(d)->keys; *key; key++) {
         const bool cluster_size = strcmp(*key, "smallest") == 0 || strcmp(*key, "largest") == 0;
-        if (strcmp(*key, "population") == 0) tmi_json_add_integer(out, *key, population);
-        else if (strcmp(*key, "sample") == 0) tmi_json_add_integer(out, *key, s->sample);
+        if (strcmp(*key, "population") == 0) tmi_json_add_integer(out, *key, within ? d->second_smallest : population);
+        else if (strcmp(*key, "sample") == 0) tmi_json_add_integer(out, *key, within ? d->second_take : s->sample);
         else if (strcmp(*key, "rate") == 0) tmi_put_exact_field(out, *key, s->rate);
         else if (strcmp(*key, "order") == 0) tmi_json_add_string(out, *key, d->random_order ? "random" : "public");
         else if (cluster_size) tmi_json_add_integer(out, *key, d->kind->staged ? d->second_take : d->largest);

@@ -28,9 +28,8 @@ static bool among(const char *word, const char *const *words)
 }
 
 /* What says where something is in the file, or how estimates are made. */
-static const char *const left_out[] = {"by",          "frame",       "weight",      "max_weight", "max_unit_weight",
-                                       "weight_step", "weights_are", "nonresponse", "variance",   "regularise",
-                                       NULL};
+static const char *const left_out[] = {"by",          "frame",       "weight",      "max_weight", "max_unit_weight", "replicates",
+                                       "weight_step", "weights_are", "nonresponse", "variance",   "regularise",      NULL};
 
 /* What a release reads from a file and is not read here; NULL: nothing. */
 static const char *not_read(const tmi_value *part)

@@ -43,6 +43,7 @@
 
 #define TMI_MAX_WAVE_GROUPS 1000 /* as many as a ledger takes */
 #define TMI_MAX_STRATA 10000
+#define TMI_MAX_STRATA_COLUMNS 4 /* that cross into strata */
 #define TMI_MAX_AT 1000
 #define TMI_MAX_CURVE_CUTS 256 /* of one distribution function */
 #define TMI_MAX_ALL_CUTS 2048  /* of all distribution functions of a plan */
@@ -108,6 +109,8 @@ struct tmi_plan_column {
     const tmi_plan_column
         *recode_of;  /* the category of which it is a public recode, such as that of the strata; NULL: it is read from the file */
     int32_t *recode; /* the code of each value of that */
+    const tmi_plan_column *joint_of, *joint_with; /* the strata by several columns are joined from two categories; else NULL */
+    int32_t *joint; /* the code of each pair of their values, the second running fastest; -1: there is no such stratum */
 
     /* made from other columns; NULL in a column of the file */
     const tmi_plan_column *cut_of;  /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */
@@ -135,6 +138,24 @@ typedef enum tmi_variance_method {
 /* How units are drawn in a cluster: a fixed number, each as likely as the others. */
 typedef enum tmi_second_method { TMI_SECOND_SRS, TMI_SECOND_SYSTEMATIC } tmi_second_method;
 
+/* How replicate weights were made: of R's svrepdesign. */
+typedef enum tmi_replicate_type { TMI_JK1, TMI_JKN, TMI_BRR, TMI_FAY, TMI_BOOTSTRAP, TMI_OTHER_REPLICATES } tmi_replicate_type;
+#define TMI_MAX_REPLICATES 10000
+
+/* Replicate weights, for estimate alone. */
+typedef struct tmi_plan_replicates {
+    char **weights; /* columns, or one pattern with a *; NULL: there are none */
+    size_t count;
+    bool is_pattern;
+    tmi_replicate_type type;
+    tamis_number *scale, *rho; /* NULL: what the type has; fay */
+    tamis_number **rscales;    /* NULL: all 1 */
+    size_t rscale_count;
+    bool mse; /* squares are about the estimate, not about the mean of the replicates */
+} tmi_plan_replicates;
+
+const char *tmi_replicate_type_name(tmi_replicate_type type);
+
 /* Statistics whose design effects are alike. */
 typedef enum tmi_family_of { TMI_TOTALS, TMI_SHARES, TMI_MEANS, TMI_FAMILIES } tmi_family_of;
 
@@ -160,6 +181,9 @@ struct tmi_plan_design {
     const tmi_plan_kind *first; /* two_stage: how clusters are drawn, srs, systematic or pps; else NULL */
     tmi_second_method second;   /* two_stage */
     const tmi_plan_column *by;  /* stratum h is value h of this category; NULL: no strata */
+    /* strata by several columns: these, which are recodes of `by` and stand in the plan with their values */
+    const tmi_plan_column *parts[TMI_MAX_STRATA_COLUMNS];
+    size_t part_count; /* 0: one column */
     tmi_plan_stratum *strata;
     size_t stratum_count;
     int64_t population, sample; /* sums over the strata; 0: not public, or random */
@@ -188,16 +212,31 @@ struct tmi_plan_design {
     bool weights_final;            /* weights_are: final */
     bool nonresponse;              /* the file holds respondents only */
     tmi_variance_method variance;  /* for estimate */
+    tmi_plan_replicates replicates;
     tmi_plan_typical typical;
 };
 
 /* Whether clusters are drawn with unequal probabilities, and units in them. */
 static inline bool tmi_draws_clusters_unequally(const tmi_plan_design *design) { return design->first && design->first->unequal; }
 
+/* Whether only the second stage hides anybody: clusters are drawn in a way that no theorem couples (plan/design/two_stage.c). */
+static inline bool tmi_hides_within_clusters(const tmi_plan_design *design)
+{
+    return design->first && design->first != &tmi_plan_kind_srs;
+}
+
 /* Whether a category is the column of the strata, or follows from it. */
 static inline bool tmi_is_of_strata(const tmi_plan_design *design, const tmi_plan_column *category)
 {
     return design->by && (category == design->by || category->recode_of == design->by);
+}
+
+/* Whether a category is one of several columns that cross into strata. */
+static inline bool tmi_is_part_of_strata(const tmi_plan_design *design, const tmi_plan_column *category)
+{
+    for (size_t k = 0; k < design->part_count; k++)
+        if (design->parts[k] == category) return true;
+    return false;
 }
 
 /* The code that such a category has in a stratum. */
@@ -277,6 +316,9 @@ typedef struct tmi_plan_contrast {
     size_t term_count;
     char *since;      /* of a change: the path of the folder of the earlier release, without a slash at its end */
     bool independent; /* the same: the samples are declared to be independent */
+    const tmi_plan_column
+        *before;     /* of a change of a mean: its value in the earlier wave, of units of both samples; NULL: none */
+    int64_t overlap; /* how many units those are, which is public */
 } tmi_plan_contrast;
 
 typedef enum tmi_model_family { TMI_LINEAR, TMI_LOGISTIC, TMI_POISSON } tmi_model_family;
@@ -484,6 +526,14 @@ static inline bool tmi_has_mechanism(const tmi_plan_statistic *statistic)
 static inline bool tmi_has_contributions(const tmi_plan_column *column)
 {
     return column && (column->contribution || column->times);
+}
+
+/* Whether every set of as many units is as likely: a simple random sample of units that are drawn once, of which all respond. */
+static inline bool tmi_is_simple_sample(const tmi_plan_design *design)
+{
+    const tmi_plan_kind *kind = design->kind;
+    return kind->equal && kind->known_count && !kind->in_order && !kind->clusters && !kind->takes_all && !design->by &&
+           !design->nonresponse && design->sample > 1 && design->population > 0;
 }
 
 /* Whether several rows of a unit are counted: then units of statistics are rows. With replacement a unit that is drawn twice has

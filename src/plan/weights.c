@@ -73,6 +73,7 @@ const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
     {.name = "regularise", .read = read_regularise},
     {.name = "typical", .read = tmi_read_typical},
     {.name = "max_unit_weight", .read = read_max_unit_weight},
+    {.name = "replicates", .read = tmi_read_replicates},
 };
 
 /* The power of two nearest to max_weight * 2^-30. */

@@ -168,6 +168,14 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_lines_take(lines, &words);
     }
     if (d->deff) add_deff(lines, plan);
+    if (d->replicates.weights) {
+        tmi_text_format(
+            &words,
+            "replicate weights (%s) are for estimates inside the agency: a release does not read them, and its standard "
+            "errors follow from %s",
+            tmi_replicate_type_name(d->replicates.type), d->deff ? "the public design effect" : "the design above");
+        tmi_lines_take(lines, &words);
+    }
     bool clusters = d->kind->clusters;
     if (plan->privacy.id && (d->by || clusters)) {
         tmi_text_format(&words, "all rows of one %s are in one %s%s%s", plan->privacy.unit, d->by ? "stratum" : "",

@@ -61,6 +61,18 @@ static void write_facts(tmi_text *text, const tmi_results *results)
             "wrong if it is misspelt",
             "clusters of the list have no rows; a release takes them as ones that add nothing, and its standard errors are "
             "wrong if they are misspelt");
+    if (results->stages.other_sample > 0)
+        write_fact(text, "second.sample", results->stages.other_sample,
+                   "cluster has another number of sampled units than the plan says: totals of a release are wrong",
+                   "clusters have another number of sampled units than the plan says: totals of a release are wrong");
+    if (results->stages.small > 0)
+        write_fact(text, "second.smallest", results->stages.small,
+                   "cluster has fewer units than that: the guarantee of outsiders that a release states does not hold",
+                   "clusters have fewer units than that: the guarantee of outsiders that a release states does not hold");
+    if (results->stages.mixed > 0)
+        write_fact(text, plan->design.cluster, results->stages.mixed,
+                   "cluster has rows with different sizes, samples or probabilities of the cluster",
+                   "clusters have rows with different sizes, samples or probabilities of the cluster");
     if (results->weights_above > 0)
         write_fact(text, plan->design.weight ? plan->design.weight : "weights", results->weights_above,
                    "weight is above max_weight; a release counts it as max_weight",

@@ -132,7 +132,9 @@ const tmi_design_words tmi_designs[] = {
      "order as for srs",
      "every 10th of a list", make_systematic, TAMIS_REPLACE},
     {"stratified", "an independent sample in each stratum; strata and their sizes are public",
-     "stratified: {by: stype, within: srs, strata: {E: {population: 4421, sample: 100}, ...}}", "N_h/n_h in stratum h",
+     "stratified: {by: stype, within: srs, strata: {E: {population: 4421, sample: 100}, ...}}; by: [region, area] with strata: "
+     "{north: {urban: {population: 4000, sample: 100}, ...}, ...}",
+     "N_h/n_h in stratum h",
      "computed in each stratum with its own rate, and the largest counts; a take-all stratum is not amplified",
      "80 of 900, 20 of 100", make_strata, TAMIS_REPLACE},
     {"cluster", "single-stage cluster sampling: clusters are drawn with all their units, for instance households",

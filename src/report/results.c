@@ -378,6 +378,13 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_json_key(out, "weight_beyond_max_unit_weight");
         tmi_json_put_real(out, r->weight_beyond);
     }
+    if (r->stages.compared) {
+        tmi_json_add_open(out, "clusters", '{');
+        tmi_json_add_integer(out, "other_sample", r->stages.other_sample);
+        tmi_json_add_integer(out, "below_smallest", r->stages.small);
+        tmi_json_add_integer(out, "rows_differ", r->stages.mixed);
+        tmi_json_close(out, '}');
+    }
     if (r->psus.listed) {
         tmi_json_add_open(out, "psus", '{');
         tmi_json_add_integer(out, "rows_not_listed", r->psus.rows);

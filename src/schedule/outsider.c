@@ -39,7 +39,8 @@ static bool excluded(tmi_outsider *o, const tamis_plan *plan)
 /* The theorem behind the law that is used in place of the plan's (plan/law.h). */
 static const char *theorem_of(const tmi_plan_design *d, const char *found)
 {
-    return !d->by && d->kind->theorem ? d->kind->theorem : found;
+    if (d->by) return found;
+    return tmi_hides_within_clusters(d) ? "within_clusters" : d->kind->theorem ? d->kind->theorem : found;
 }
 
 static tamis_status take(tmi_outsider *o, const tamis_amplified *found, tamis_error *err)

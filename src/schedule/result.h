@@ -86,6 +86,13 @@ typedef struct tmi_column_facts {
     int64_t contradicting; /* of a recode of the strata: not the value of the row's stratum */
 } tmi_column_facts;
 
+/* Clusters of two stages that contradict the plan: another number of sampled units than `second` says, fewer units in the frame
+ * than `smallest`, or rows that differ in the cluster's size, sample or probability. */
+typedef struct tmi_stage_misfits {
+    bool compared;
+    int64_t other_sample, small, mixed;
+} tmi_stage_misfits;
+
 /* How rows and the public list of sampled clusters differ; inside the agency only. */
 typedef struct tmi_psu_misfits {
     bool listed;      /* the plan has such a list */
@@ -105,6 +112,7 @@ typedef struct tmi_results {
     int64_t units_above;                /* the same: units with more weight than max_unit_weight, */
     double weight_beyond;               /* and the share of all weights that is taken off them */
     tmi_psu_misfits psus;               /* estimate only */
+    tmi_stage_misfits stages;           /* the same */
 } tmi_results;
 
 /* Makes room for every cell of every statistic. */

@@ -9,6 +9,7 @@
 #include "engine/files/frame.h"
 #include "num/number.h"
 #include "plan/law.h"
+#include "plan/sections.h"
 
 void tmi_population_free(tmi_population *p)
 {
@@ -140,7 +141,9 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
         const char *name = frame->names[c];
         const tmi_plan_column *declared = tmi_declared_column(p->plan, name);
         const bool used = declared || is_named(name, handed, sizeof handed / sizeof *handed);
-        if (!used && !is_named(name, needed, sizeof needed / sizeof *needed)) continue;
+        bool named = is_named(name, needed, sizeof needed / sizeof *needed);
+        for (size_t i = 0; i < drawn->part_count; i++) named = named || strcmp(name, drawn->parts[i]->name) == 0;
+        if (!used && !named) continue;
         tmi_population_column *k = &p->columns[p->column_count];
         labels[p->column_count] = used && !(declared && declared->is_number);
         numbers[p->column_count++] = c;
@@ -181,25 +184,60 @@ static tamis_status texts_of(char ***texts, const tmi_population *p, const char 
     return tmi_fail(err, TAMIS_INVALID, "the population has no column %s for the %s", name, what);
 }
 
+/* The codes of a category by row, -1 without one; strata by several columns are joined from those. The caller frees them; NULL
+ * with OK if the population has no such column. */
+static tamis_status codes_of(int32_t **codes, const tmi_population *p, const tmi_plan_column *c, tamis_error *err)
+{
+    int32_t *of = NULL, *with = NULL, *list = NULL;
+    char **texts = c->joint ? NULL : tmi_population_texts(p, c->name);
+    tamis_status status = TAMIS_OK;
+    *codes = NULL;
+    if (!c->joint && !texts) return TAMIS_OK;
+    if (c->joint) {
+        TMI_TRY(codes_of(&of, p, c->joint_of, err));
+        TMI_TRY(codes_of(&with, p, c->joint_with, err));
+        if (!of || !with) goto done;
+    }
+    list = tmi_alloc((size_t)p->rows, sizeof *list);
+    if (!list) TMI_TRY(tmi_fail_memory(err));
+    for (int64_t i = 0; i < p->rows; i++) {
+        if (texts) list[i] = texts[i] ? tmi_code_of(c, texts[i]) : -1;
+        else list[i] = of[i] < 0 || with[i] < 0 ? -1 : c->joint[(size_t)of[i] * c->joint_with->value_count + (size_t)with[i]];
+    }
+    *codes = list;
+
+done:
+    tmi_free(of);
+    tmi_free(with);
+    return status;
+}
+
+static tamis_status strata_of(int32_t **codes, const tmi_population *p, const tmi_plan_column *by, tamis_error *err)
+{
+    const tamis_status status = codes_of(codes, p, by, err);
+    if (status != TAMIS_OK || *codes) return status;
+    return tmi_fail(err, TAMIS_INVALID, "the population has no column %s for the strata", by->name);
+}
+
 /* Numbers clamped and put on the plan's grid, which may be that of the row's stratum. */
 static tamis_status set_numbers(tmi_population *p, tamis_error *err)
 {
     const tmi_plan_column *by = p->plan->design.by;
-    char **strata = NULL;
+    int32_t *strata = NULL;
     tamis_status status = TAMIS_OK;
     for (size_t c = 0; c < p->column_count; c++) {
         const tmi_population_column *k = &p->columns[c];
         if (!k->numbers) continue;
-        if (k->declared->by_stratum && !strata) TMI_TRY(texts_of(&strata, p, by->name, "strata", err));
+        if (k->declared->by_stratum && !strata) TMI_TRY(strata_of(&strata, p, by, err));
         for (int64_t i = 0; i < p->rows; i++) {
             const tmi_grid *grid = &k->declared->grid;
-            for (size_t h = 0; k->declared->by_stratum && strata[i] && h < by->value_count; h++)
-                if (strcmp(strata[i], by->values[h]) == 0) grid = &k->declared->by_stratum[h].grid;
+            if (k->declared->by_stratum && strata[i] >= 0) grid = &k->declared->by_stratum[strata[i]].grid;
             k->numbers[i] = on_grid(grid, k->raw[i]);
         }
     }
 
 done:
+    tmi_free(strata);
     return status;
 }
 
@@ -246,14 +284,15 @@ static tamis_status join_rows(tmi_population *p, bool *later, tamis_error *err)
 {
     const tmi_plan_design *d = p->drawn_by;
     const size_t n = (size_t)p->rows, most = (size_t)p->plan->privacy.rows_per_unit;
-    char **ids = NULL, **strata = d->by ? tmi_population_texts(p, d->by->name) : NULL,
-         **clusters = d->cluster ? tmi_population_texts(p, d->cluster) : NULL;
+    char **ids = NULL, **clusters = d->cluster ? tmi_population_texts(p, d->cluster) : NULL;
+    int32_t *strata = NULL;
     tamis_status status = TAMIS_OK;
     member *members = NULL;
     size_t length = 0;
     p->units = p->rows;
     if (most <= 1) return TAMIS_OK;
     TMI_TRY(texts_of(&ids, p, p->plan->privacy.id, "ids of units", err));
+    if (d->by) TMI_TRY(codes_of(&strata, p, d->by, err));
     members = tmi_alloc(n, sizeof *members);
     p->next = tmi_alloc(n, sizeof *p->next);
     if (!members || !p->next) TMI_TRY(tmi_fail_memory(err));
@@ -274,7 +313,7 @@ static tamis_status join_rows(tmi_population *p, bool *later, tamis_error *err)
                          most));
         if (length == 1) continue;
         const int64_t before = members[i - 1].row;
-        if (differ(strata, before, row) || differ(clusters, before, row))
+        if ((strata && strata[before] != strata[row]) || differ(clusters, before, row))
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a unit of the population has rows in two strata or clusters"));
         p->next[before] = row;
         later[row] = true;
@@ -283,6 +322,7 @@ static tamis_status join_rows(tmi_population *p, bool *later, tamis_error *err)
 
 done:
     tmi_free(members);
+    tmi_free(strata);
     return status;
 }
 
@@ -431,7 +471,8 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
 {
     const tmi_plan_design *d = p->drawn_by;
     const size_t n = (size_t)p->rows, strata = d->stratum_count;
-    char **names = NULL, **labels = NULL, **takes = NULL, **sizes = NULL;
+    char **labels = NULL, **takes = NULL, **sizes = NULL;
+    int32_t *codes = NULL;
     tamis_status status = TAMIS_OK;
     tamis_design **designs = tmi_alloc(strata, sizeof *designs);
     bool *later = tmi_alloc(n, sizeof *later);
@@ -440,7 +481,7 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
     p->row_of = tmi_alloc(n, sizeof *p->row_of);
     if (!designs || !later || !p->row_of) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(join_rows(p, later, err));
-    if (d->by) TMI_TRY(texts_of(&names, p, d->by->name, "strata", err));
+    if (d->by) TMI_TRY(strata_of(&codes, p, d->by, err));
     if (d->kind->clusters) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
     if (d->kind->staged) {
         TMI_TRY(make_stages(p, err));
@@ -454,7 +495,7 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
     for (size_t h = 0; h < strata; h++) {
         part s = {&d->strata[h], p->row_of + next, 0};
         for (int64_t i = 0; i < p->rows; i++)
-            if (!later[i] && (!names || (names[i] && strcmp(names[i], d->by->values[h]) == 0))) s.rows[s.count++] = i;
+            if (!later[i] && (!codes || codes[i] == (int32_t)h)) s.rows[s.count++] = i;
         next += s.count;
         TMI_TRY(make_part(&designs[h], p, &s, labels, takes, sizes, err));
         made = h + 1;
@@ -471,6 +512,7 @@ done:
     for (size_t h = 0; designs && h < made; h++) tamis_design_free(designs[h]);
     tmi_free(designs);
     tmi_free(later);
+    tmi_free(codes);
     return status;
 }
 

@@ -234,6 +234,42 @@ def rows_and_the_list_of_clusters_are_compared():
 
 
 @case
+def what_is_declared_of_two_stages_is_compared():
+    rows = [{"psu": f"p{c}", "N": 20 + c, "ssu": f"s{c}{i // 2}", "w": 10 * (20 + c) / 4, "x": 3 * c + i} for c in range(6) for i in range(4)]
+    design = "two_stage: {first: {by: psu, population: 60, sample: 6}, second: {population: N, sample: 4, smallest: 20}}, max_weight: 1000, variance: with_replacement"
+
+    def told(change):
+        changed = [dict(r) for r in rows]
+        change(changed)
+        return estimate(changed, design, "unit: row, epsilon: 1", "[{total: x}]", "{x: {from: 0, to: 99, step: 1}}")[0]["clusters"]
+
+    def set_sizes(list_of_rows, size, some):
+        for r in list_of_rows:
+            if r["psu"] in some:
+                r["N"] = size
+    assert told(lambda r: None) == {"other_sample": 0, "below_smallest": 0, "rows_differ": 0}
+    assert told(lambda r: r.pop()) == {"other_sample": 1, "below_smallest": 0, "rows_differ": 0}
+    assert told(lambda r: set_sizes(r, 9, {"p1", "p4"})) == {"other_sample": 0, "below_smallest": 2, "rows_differ": 0}
+    assert told(lambda r: r[7].update(N=40)) == {"other_sample": 0, "below_smallest": 0, "rows_differ": 1}
+    # two units are drawn of a cluster of three: the third row is one too many, which a cluster of nonrespondents would hide
+    assert told(lambda r: set_sizes(r, 3, {"p2"})) == {"other_sample": 1, "below_smallest": 1, "rows_differ": 0}
+
+
+@case
+def a_third_stage_is_a_part_of_the_second():
+    """Totals of clusters vary with all that happens inside them: with the weights of all stages, the variance of clusters drawn with
+    replacement, as svydesign(ids = ~psu, weights = ~w) has it."""
+    rows = [{"psu": f"p{c}", "N": 20, "ssu": f"s{c}{i // 2}", "w": 3 + c + i // 2, "x": (5 * c + 7 * i) % 11} for c in range(6) for i in range(4)]
+    design = ("two_stage: {first: {by: psu, population: 60, sample: 6}, second: {population: N, sample: 4}}, weight: w, max_weight: 100, "
+              "variance: with_replacement")
+    told = estimate(rows, design, "unit: row, epsilon: 1", "[{total: x}]", "{x: {from: 0, to: 99, step: 1}}")[0]["results"][0]
+    totals = [sum(r["w"] * r["x"] for r in rows if r["psu"] == f"p{c}") for c in range(6)]
+    middle = sum(totals) / 6
+    assert abs(told["estimate"] - sum(totals)) < 1e-9
+    assert abs(told["se"] - (6 / 5 * sum((t - middle) ** 2 for t in totals)) ** 0.5) < 1e-9, told
+
+
+@case
 def a_stratum_of_one_row_silences_only_its_own_groups():
     """As R's svymean(~x, subset(design, s == "p")): strata without rows of the domain are none."""
     values = {"p": [1, 5, 9], "q": [7], "r": [2, 3, 10, 1]}

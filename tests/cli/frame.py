@@ -250,4 +250,22 @@ def an_outsider_of_clusters_and_stages():
     assert "is a column" in reason, reason
 
 
+@case
+def an_outsider_where_clusters_are_drawn_with_unequal_probabilities():
+    """Only the second stage counts, whatever the first one is: 1 + f (E - 1), f what is drawn of the smallest cluster."""
+    sample = ["id,x,d,m,w"] + [f"{u},1,{'fg'[i % 2]},20,0.25" for i, u in enumerate(DRAWN)]
+    for first in ("pps: {method: sampford, probability: w, sample: 2, population: 20}", "pps: {method: systematic, probability: w, sample: 2}",
+                  "systematic: {population: 20, sample: 2, order: public}"):
+        design = f"{{two_stage: {{first: {{by: d, {first}}}, second: {{population: m, sample: 5%s}}}}, max_weight: 200}}"
+        told = outsider(design % ", smallest: 20", sample=sample)
+        assert told["theorem"] == "within_clusters", told
+        is_epsilon(told["epsilon"], math.log1p(0.25 * math.expm1(1)))
+        for nothing in ("", ", smallest: 5"):
+            reason = outsider(design % nothing, sample=sample)
+            assert "smallest" in reason and "above 5" in reason, reason
+    reason = outsider("{two_stage: {first: {by: d, population: 20, sample: 2}, second: {population: m, sample: 5, smallest: 20, method: systematic}}, "
+                      "max_weight: 200}", sample=sample)
+    assert "systematic second stage" in reason, reason
+
+
 main()

@@ -49,6 +49,7 @@ MAPS = {
     "definitions/weights/properties/deff/anyOf/1": f"design: {{weights: {{deff: {{{UNKNOWN}}}}}}}\n",
     "definitions/two_stage/properties/first": f"design: {{two_stage: {{first: {{{UNKNOWN}}}}}}}\n",
     "definitions/two_stage/properties/second": f"design: {{two_stage: {{second: {{{UNKNOWN}}}}}}}\n",
+    "properties/design/properties/replicates": f"design: {{replicates: {{{UNKNOWN}}}}}\n",
     "properties/design/properties/typical": f"design: {{typical: {{{UNKNOWN}}}}}\n",
     "definitions/guess": f"design: {{cluster: {{by: c, population: 9, sample: 3, smallest: 1, largest: 4}}, typical: {{cluster: {{{UNKNOWN}}}}}}}\n",
     "definitions/value_guess": f"columns: {{x: {{from: 0, to: 6, step: 1, typical: {{{UNKNOWN}}}}}}}\n",
@@ -60,6 +61,8 @@ MAPS = {
     "definitions/statistic/properties/ratio": f"statistics: [{{ratio: {{{UNKNOWN}}}}}]\n",
     "definitions/compared": f"statistics: [{{difference: {{{UNKNOWN}}}}}]\n",
     "definitions/regression": f"statistics: [{{regression: {{{UNKNOWN}}}}}]\n",
+    "definitions/statistic/properties/overlap": f"columns: {{y: {{from: 0, to: 6, step: 1}}}}\n"
+                                                f"statistics: [{{change: {{mean: y}}, since: w, overlap: {{{UNKNOWN}}}}}]\n",
     "definitions/statistic/properties/typical": f"columns: {{y: {{from: 0, to: 6, step: 1}}, g: {{values: [a, b]}}}}\n"
                                                 f"statistics: [{{regression: {{of: y, on: [g]}}, typical: {{{UNKNOWN}}}}}]\n",
     "definitions/loss": f"budget: {{{UNKNOWN}}}\n",

@@ -41,17 +41,24 @@ static void expect(const char *road, tmi_engine *engine, const char *name, const
     }
 }
 
+/* -1: in none. */
+static int64_t stratum_of(const tmi_column *strata, const row *row)
+{
+    int64_t code;
+    return value_of(&code, strata, row, &(rows){.list = row, .count = 1}) ? code : -1;
+}
+
 /* Distinct labels of column c, of those rows whose stratum is `stratum` (-1: all rows, also those in none). */
-static int64_t count_labels(const row *list, size_t n, size_t c, int stratum)
+static int64_t count_labels(const row *list, size_t n, size_t c, const tmi_column *strata, int64_t stratum)
 {
     int64_t count = 0;
     for (size_t i = 0; i < n; i++) {
         char text[CELL], other[CELL];
         trimmed(text, list[i].text[c]);
-        bool first = text[0] != '\0' && (stratum < 0 || code_of_text(&s, list[i].text[S]) == stratum);
+        bool first = text[0] != '\0' && (stratum < 0 || stratum_of(strata, &list[i]) == stratum);
         for (size_t j = 0; j < i && first; j++) {
             trimmed(other, list[j].text[c]);
-            first = strcmp(text, other) != 0 || (stratum >= 0 && code_of_text(&s, list[j].text[S]) != stratum);
+            first = strcmp(text, other) != 0 || (stratum >= 0 && stratum_of(strata, &list[j]) != stratum);
         }
         count += first;
     }
@@ -61,32 +68,35 @@ static int64_t count_labels(const row *list, size_t n, size_t c, int stratum)
 static void expect_inventory(const char *road, tmi_engine *engine, const row *list, size_t n, bool clusters)
 {
     const tmi_column *const columns[] = {&x, &y, &g, &h, &y_by, &is_nested, &groups, &class_number, &twice, &low_x};
-    int64_t rows_in[2], units_in[2], clusters_in[2];
+    static const tmi_column *const strata[] = {&s, &sg, &sgh};
+    int64_t rows_in[5], units_in[5], clusters_in[5];
     tmi_inventory all = {.columns = columns, .column_count = COUNT(columns), .rows = 7};
     tamis_error err = {0};
     if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
     assert_int_equal(all.rows, n);
     if (n > 300) return;
-    all = (tmi_inventory){.unit = &unit,
-                          .cluster = clusters ? &label : NULL,
-                          .stratum = &s,
-                          .rows_in = rows_in,
-                          .units_in = units_in,
-                          .clusters_in = clusters_in};
-    if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
-    assert_int_equal(all.rows, n);
-    assert_int_equal(all.units, count_labels(list, n, ID, -1));
-    for (int stratum = 0; stratum < 2; stratum++) {
-        int64_t rows_there = 0;
-        for (size_t i = 0; i < n; i++) rows_there += code_of_text(&s, list[i].text[S]) == stratum;
-        assert_int_equal(rows_in[stratum], rows_there);
-        assert_int_equal(units_in[stratum], count_labels(list, n, ID, stratum));
-        if (clusters) assert_int_equal(clusters_in[stratum], count_labels(list, n, C, stratum));
+    for (size_t i = 0; i < COUNT(strata); i++) {
+        all = (tmi_inventory){.unit = &unit,
+                              .cluster = clusters ? &label : NULL,
+                              .stratum = strata[i],
+                              .rows_in = rows_in,
+                              .units_in = units_in,
+                              .clusters_in = clusters_in};
+        if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
+        assert_int_equal(all.rows, n);
+        assert_int_equal(all.units, count_labels(list, n, ID, NULL, -1));
+        for (int64_t stratum = 0; stratum < (int64_t)strata[i]->value_count; stratum++) {
+            int64_t rows_there = 0;
+            for (size_t k = 0; k < n; k++) rows_there += stratum_of(strata[i], &list[k]) == stratum;
+            assert_int_equal(rows_in[stratum], rows_there);
+            assert_int_equal(units_in[stratum], count_labels(list, n, ID, strata[i], stratum));
+            if (clusters) assert_int_equal(clusters_in[stratum], count_labels(list, n, C, strata[i], stratum));
+        }
     }
     all = (tmi_inventory){.unit = &unit, .cluster = clusters ? &label : NULL, .rows_in = rows_in, .clusters_in = clusters_in};
     if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
     assert_true(all.rows == (int64_t)n && rows_in[0] == (int64_t)n);
-    assert_int_equal(clusters_in[0], clusters ? count_labels(list, n, C, -1) : 0);
+    assert_int_equal(clusters_in[0], clusters ? count_labels(list, n, C, NULL, -1) : 0);
 }
 
 /* Each session of DuckDB takes its time. No row and one row get two requests; of the requests for few rows every road

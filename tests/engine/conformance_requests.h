@@ -167,6 +167,27 @@ static const tmi_column is_of_products = {.name = "of products",
                         less_number = {.name = "x less a number", .kind = TMI_DIFFERENCE, .of = &x, .second = &near},
                         twice = {.name = "twice", PRODUCT_OF(&is_of_products, &far_off, 1 - TMI_MAX_GRID, TMI_MAX_GRID - 1)};
 
+/* Two and three categories joined, and all that may hang on a joint one: grids, ranks of labels, classes, numbers. */
+static const int32_t sg_classes[] = {3, 0, -1, 1, 2, 2},
+                     sgh_classes[] = {0, 1, -1, 0, 1, 4, 2, 2, 2, 3,  3,  0, 1, -1, 0, 1, 2, 3,
+                                      4, 4, 4,  0, 1, 2, 3, 4, 0, -1, -1, 0, 0, 0,  1, 1, 1, 2};
+static const tmi_column
+    sg = {.name = "s and g", .kind = TMI_JOINT, .of = &s, .second = &g, .classes = sg_classes, .value_count = 4},
+    sgh = {.name = "s, g and h", .kind = TMI_JOINT, .of = &sg, .second = &h, .classes = sgh_classes, .value_count = 5};
+static const tmi_grid joint_grids[] = {{-10, 10, 0.5, -20, 20}, {0, 1e6, 3, 0, 333333}, {0, 7, 1, 0, 7}, {-9, 9, 0.25, -36, 36}};
+static const int64_t joint_counts[] = {7, 2, 7, 1}, joint_numbers[] = {12, -3, 0, 5, 1000};
+static const int32_t *const joint_cell_of[] = {cells_north, cells_south, cells_north, cells_south};
+static const tmi_column y_by_joint = {.name = "y", .by = &sg, .grids = joint_grids, .has_instead = true, .instead = 1},
+                        joint_groups = {.name = "groups in joint strata",
+                                        .kind = TMI_GROUPS,
+                                        .of = &label,
+                                        .stratum = &sg,
+                                        .cell_of = joint_cell_of,
+                                        .cluster_counts = joint_counts,
+                                        .value_count = 4},
+                        sg_class = {.name = "class of joint", CLASSES_OF(&sg, group_classes, 2), .has_instead = true},
+                        joint_number = {.name = "number of joint", .kind = TMI_LOOKUP, .of = &sgh, .numbers = joint_numbers};
+
 #define WIDE_ENOUGH .low = -(INT64_C(1) << 49), .high = INT64_C(1) << 49
 #define WIDE .low = -TMI_MAX_GRID, .high = TMI_MAX_GRID
 static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const by_h[] = {&h},
@@ -176,7 +197,8 @@ static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const 
                                *const by_scattered_in_all[] = {&scattered_in_all},
                                *const by_classes[] = {&g_class, &cut_class, &has_x}, *const by_again[] = {&class_again, &h_class},
                                *const by_none[] = {&has_no_number, &has_both}, *const by_group_class[] = {&group_class, &g_pair},
-                               *const by_scatter_class[] = {&scatter_class, &groups},
+                               *const by_scatter_class[] = {&scatter_class, &groups}, *const by_joint[] = {&sg, &sg_class},
+                               *const by_joint_of_three[] = {&sgh, &g_counted}, *const by_joint_groups[] = {&joint_groups, &sgh},
                                *const by_products[] = {&product_cut, &has_square}, *const by_product[] = {&has_product, &g};
 static const tmi_measure
     plain[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y), ROWS_WITH(&y), ROWS_WITH(&h)},
@@ -244,6 +266,13 @@ static const tmi_measure of_classes[] = {
      WIDE,
      .present = {&h_class, &has_both, &g_pair}},
 };
+static const tmi_measure joint[] = {
+    ROWS_WITH(NULL),
+    ROWS_WITH(&sgh),
+    SUM_OF(&joint_number),
+    {.factors = {{&y_by_joint, 0}}, .factor_count = 1, WIDE},
+    {.factors = {{&joint_number, 5}, {&x, 0}}, .factor_count = 2, .shift = 1, WIDE, .present = {&sg, &y_by_joint}},
+};
 static const tmi_measure products[] = {
     SUM_OF(&weight),
     SUM_OF(&low_weight),
@@ -310,6 +339,10 @@ static const tmi_table moment_table = {NULL, 0, moments, COUNT(moments)},
                        crossed_tables[] = {{by_gh, 2, crossed, COUNT(crossed)},
                                            {by_again, 2, crossed, COUNT(crossed)},
                                            {NULL, 0, crossed, COUNT(crossed)}},
+                       joint_tables[] = {{by_joint, 2, joint, COUNT(joint)},
+                                         {by_joint_of_three, 2, joint, COUNT(joint)},
+                                         {NULL, 0, joint, COUNT(joint)}},
+                       joint_group_tables[] = {{by_joint_groups, 2, joint, COUNT(joint)}, {by_joint, 1, joint, 3}},
                        group_class_tables[] = {{by_group_class, 2, of_classes, COUNT(of_classes)},
                                                {by_scatter_class, 2, plain, 6}};
 static const struct {
@@ -338,12 +371,16 @@ static const struct {
     {"products of units", {.tables = product_tables, .table_count = 3, .unit = &unit, .rows_per_unit = 1, .key = key}, 300},
     {"crossed", {.tables = crossed_tables, .table_count = 3}, SIZE_MAX},
     {"crossed by late texts", {.tables = crossed_tables, .table_count = 1}, 3000},
+    {"joint", {.tables = joint_tables, .table_count = 3}, 3000},
+    {"joint, of units", {.tables = joint_tables, .table_count = 3, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},
+    {"groups in joint strata", {.tables = joint_group_tables, .table_count = 2}, 300},
     {"classes of groups", {.tables = group_class_tables, .table_count = 2}, 300},
 };
 
 static inline bool has_groups(const tmi_request *request)
 {
-    return request->tables == group_tables || request->tables == group_class_tables || request->tables == unit_tables;
+    return request->tables == group_tables || request->tables == group_class_tables || request->tables == joint_group_tables ||
+           request->tables == unit_tables;
 }
 
 #endif

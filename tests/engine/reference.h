@@ -199,6 +199,12 @@ static inline bool find_value(int64_t *value, const tmi_column *column, const ro
         *value = part - second;
         return true;
     }
+    case TMI_JOINT: {
+        int64_t second = 0;
+        if (!value_of(&part, column->of, row, all) || !value_of(&second, column->second, row, all)) return false;
+        *value = column->classes[part * (int64_t)column->second->value_count + second];
+        return *value >= 0;
+    }
     case TMI_LABEL: break;
     }
     fail_msg("a label has no value");

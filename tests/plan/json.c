@@ -71,6 +71,9 @@ static const char *const plans[] = {
     "category, typical: "
     "{b: 0.2, missing: 1/10}}}\nstatistics: [{total: x, by: g}]\n",
     HEAD "design: {stratified: {by: r, within: {bernoulli: {rate: 0.1}}, strata: {z: {rate: 0.5, population: 8}, a: {}}}}\n" MEAN,
+    HEAD "design: {stratified: {by: [b, a, c], within: srs, strata: {y: {q: {u: {population: 9, sample: 2}}}, x: {q: {v: "
+         "{population: 8, "
+         "sample: 2}}, p: {u: {population: 7, sample: 1}}}}}}\n" MEAN,
     HEAD "design: {stratified: {by: r, within: {two_stage: {first: {by: d}, second: {population: m, sample: 2}}}, strata: {n: "
          "{population: "
          "8, sample: 2}}}, max_weight: 9}\n" MEAN,
@@ -97,6 +100,11 @@ static const char *const plans[] = {
     "     baseline: {awards: \"Yes\", status: missing}, typical: {vif: 1.5, r2: 1/3}, where: {age: {from: 15.5}}}\n"
     "  - {regression: {of: {status: employed}, on: [awards, {age: [16, 65]}], family: logistic}, baseline: {age: '[16,65)'}}\n"
     "  - {regression: {of: age, on: [awards], family: poisson}, by: status}\n",
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ncolumns: {pay: {from: 0, to: 9, step: 1}, then: {from: "
+    "0, to: 9, "
+    "step: 1}}\ndesign: {srs: {population: 100, sample: 10}}\nstatistics:\n  - {change: {mean: pay}, since: w1-release, overlap: "
+    "{size: 5, "
+    "before: then}}\n",
 };
 #define PLANS (sizeof plans / sizeof *plans)
 
@@ -285,10 +293,10 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
          "design.two_stage: the second-stage"},
         {"{two_stage: {first: {by: d, pps: {method: sampford, probability: p, sample: 3}}, second: {population: m, sample: 5}}, "
          "max_weight: 9}",
-         "design.two_stage: plans have"},
+         "design.two_stage: where clusters are not a simple random sample"},
         {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5, method: systematic}}, "
          "max_weight: 9}",
-         "design.two_stage: plans have"},
+         "design.two_stage: no theorem covers a systematic second stage"},
         {"{weights: {}, weight: w, max_weight: 9}", "design.weights: only weights"},
         {"{srs: {population: 10, sample: 3}, weight: w, max_weight: 9, weights_are: final}", "design.weights_are: final weights"},
     };

@@ -121,6 +121,13 @@ static inline int64_t array_own_value(const array_engine *a, const tmi_column *c
         const int32_t class = c->classes[tmi_has_points(c->of) ? 0 : of];
         return class < 0 ? ARRAY_MISSING : class;
     }
+    case TMI_JOINT: {
+        const int64_t second = array_value(a, c->second, row);
+        of = array_value(a, c->of, row);
+        if (of == ARRAY_MISSING || second == ARRAY_MISSING) return ARRAY_MISSING;
+        const int32_t code = c->classes[of * (int64_t)c->second->value_count + second];
+        return code < 0 ? ARRAY_MISSING : code;
+    }
     case TMI_PRODUCT: {
         const int64_t second = array_value(a, c->second, row);
         of = array_value(a, c->of, row);

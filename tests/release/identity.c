@@ -60,6 +60,10 @@ static const char contrasts[] = HEAD FILE_A "design: {srs: {population: 900, sam
 static const char since[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON
                                         "columns:\n  y: {from: 0, to: 6, step: 1}\n"
                                         "statistics:\n  - {change: {mean: y}, since: nowhere}\n" BUDGET;
+static const char overlap[] = HEAD FILE_A
+    "design: {srs: {population: 90000, sample: 9000}}\n" PERSON
+    "columns:\n  y: {from: 0, to: 6, step: 1}\n  w: {from: 0, to: 6, step: 1}\n"
+    "statistics:\n  - {change: {mean: y}, since: nowhere, overlap: {size: 9000, before: w}}\n" BUDGET;
 static const char clusters[] = HEAD FILE_A
     "design: {cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}}\n" PERSON CONTRASTS BUDGET;
 #define MODELS \
@@ -99,6 +103,9 @@ static const char stages[] = WITH(
 static const char unequal_stages[] = WITH(
     "two_stage: {first: {by: c, pps: {method: sampford, probability: p, sample: 12, population: 90}}, second: {population: m, "
     "sample: 5}}, max_weight: 200",
+    PERSON);
+static const char replicated[] = WITH(
+    "weights: {strata: l, cluster: c}, weight: w, max_weight: 50, replicates: {weights: [r1, r2], type: jk1, scale: 0.5}",
     PERSON);
 static const char weights[] = WITH("weights: {strata: l, cluster: c, population: 900}, weight: w, max_weight: 50", PERSON);
 static const char guessed[] = WITH(
@@ -363,6 +370,7 @@ static const struct map {
     {"design.two_stage.first.", WITH("two_stage: {first: {" UNKNOWN "}}", PERSON)},
     {"design.two_stage.second.", WITH("two_stage: {second: {" UNKNOWN "}}", PERSON)},
     {"design.weights.", WITH("weights: {" UNKNOWN "}", PERSON)},
+    {"design.replicates.", WITH(STRATA ", replicates: {" UNKNOWN "}", PERSON)},
     {"design.typical.", WITH(STRATA ", typical: {" UNKNOWN "}", PERSON)},
     {"design.typical.rows.", WITH("srs: {population: 900, sample: 30}, typical: {rows: {" UNKNOWN "}}", UNITS)},
     {"design.typical.cluster.",

@@ -4,7 +4,7 @@ from . import study
 from .calc import compute, compute_many, explain, init, parts, verify
 from .collect import Randomized, Randomizer, Shares, Tally, randomize
 from .columns import Column, category, number
-from .designs import (Design, bernoulli, census, cluster, from_svy, poisson, pps, srs, srs_with_replacement, stratified, systematic,
+from .designs import (Design, bernoulli, census, cluster, from_svy, poisson, pps, replicates, srs, srs_with_replacement, stratified, systematic,
                       two_stage, weights)
 from .errors import (BudgetError, Charge, EngineError, ErrorItem, FloatEpsilonWarning, Interrupted, InvalidDataError, InvalidError,
                      InvalidPlanError, NewLedgerWarning, RefusedError, RepeatedError, RepeatedReleaseWarning, TamisError,

@@ -1,7 +1,7 @@
 """How the sample was drawn. Each function makes the part `design` of a plan; docs/designs.md describes them."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,12 +21,25 @@ class Design:
     def with_(self, *, weight: str | None = None, max_weight: Amount | None = None, max_unit_weight: Amount | None = None,
               weight_step: Amount | None = None, weights_are: Literal["design", "final"] | None = None,
               nonresponse: bool | None = None, typical: Mapping[str, Any] | None = None, variance: str | None = None,
-              regularise: Amount | None = None) -> Design:
+              regularise: Amount | None = None, replicates: Mapping[str, Any] | None = None) -> Design:
         """The same design with its own weights, nonresponse, public guesses, or another variance estimator."""
         return Design({**self.parts, **given(weight=weight, max_weight=max_weight, max_unit_weight=max_unit_weight,
                                              weight_step=weight_step, weights_are=weights_are, nonresponse=nonresponse,
                                              typical=None if typical is None else dict(typical),
-                                             variance=variance, regularise=regularise)})
+                                             variance=variance, regularise=regularise,
+                                             replicates=None if replicates is None else dict(replicates))})
+
+
+def replicates(weights: str | Sequence[str], type: Literal["jk1", "jkn", "brr", "fay", "bootstrap", "other"], *,
+               scale: Amount | None = None, rscales: Sequence[Amount] | None = None, rho: Amount | None = None,
+               mse: bool | None = None) -> Json:
+    """Replicate weights, for unprotected estimates alone: the columns, or a pattern with one * where a plan names files.
+
+    >>> srs(6194, 200).with_(replicates=replicates(["r1", "r2"], "brr")).to_dict()["replicates"]
+    {'weights': ['r1', 'r2'], 'type': 'brr'}
+    """
+    return given(weights=weights if isinstance(weights, str) else list(weights), type=type, scale=scale,
+                 rscales=None if rscales is None else list(rscales), rho=rho, mse=mse)
 
 
 def srs(population: int | None = None, sample: int | None = None) -> Design:
@@ -64,15 +77,25 @@ def systematic(population: int | None = None, sample: int | None = None, *, orde
     return Design({"systematic": given(population=population, sample=sample, order=order)})
 
 
-def stratified(by: str, strata: Mapping[str, tuple[int, int] | Mapping[str, Any]], *, within: Design | str = "srs") -> Design:
+def stratified(by: str | Sequence[str], strata: Mapping[str, tuple[int, int] | Mapping[str, Any]], *,
+               within: Design | str = "srs") -> Design:
     """One design in each stratum; `strata` has (population, sample) or a map of sizes for each.
 
     >>> stratified("stype", {"E": (4421, 100)}).to_dict()["stratified"]["strata"]
     {'E': {'population': '4421', 'sample': '100'}}
+
+    Strata by several columns are in maps of maps, the first column first:
+
+    >>> stratified(["region", "area"], {"north": {"urban": (4000, 100)}}).to_dict()["stratified"]["strata"]["north"]
+    {'urban': {'population': '4000', 'sample': '100'}}
     """
-    sizes = {name: given(population=size[0], sample=size[1]) if isinstance(size, tuple) else value_of(dict(size))
-             for name, size in strata.items()}
-    return Design({"stratified": {"by": by, "within": value_of(within), "strata": sizes}})
+    def sizes(strata: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        return {name: sizes(inner, depth - 1) if depth > 1
+                else given(population=inner[0], sample=inner[1]) if isinstance(inner, tuple) else value_of(dict(inner))
+                for name, inner in strata.items()}
+
+    columns = by if isinstance(by, str) else list(by)
+    return Design({"stratified": {"by": columns, "within": value_of(within), "strata": sizes(strata, 1 if isinstance(by, str) else len(columns))}})
 
 
 def cluster(by: str, population: int | None = None, sample: int | None = None, *, smallest: int, largest: int) -> Design:

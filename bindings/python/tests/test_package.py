@@ -101,6 +101,7 @@ class Builders(unittest.TestCase):
                   tamis.contrast(tamis.ratio("x", "y"), over="a", weights=[1, -1]),
                   tamis.difference(tamis.share({"a": "b"}), minus=tamis.mean("x")),
                   tamis.change(tamis.mean("x"), since="w1-release", independent=True),
+                  tamis.change(tamis.mean("x"), since="w1-release", overlap={"size": 5, "before": "y"}),
                   tamis.correlation("x", "y"),
                   tamis.regression("x", ["a", {"y": [5]}], family="linear", interactions=[["a", "y"]], baseline={"a": "b"}, typical={"vif": 1, "r2": 0}),
                   tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
@@ -108,7 +109,8 @@ class Builders(unittest.TestCase):
 
     def built(self):
         beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, max_unit_weight=9, weight_step=1, weights_are="final", nonresponse=True,
-                                       variance="hajek", regularise="0.1", typical=tamis.typical(icc="0.1"))
+                                       variance="hajek", regularise="0.1", typical=tamis.typical(icc="0.1"),
+                                       replicates=tamis.replicates(["r1", "r2"], "brr"))
         arguments = set(inspect.signature(tamis.Plan).parameters)
         privacy = {"epsilon", "delta", "rho", "outsider", "insider", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
         number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
@@ -128,6 +130,7 @@ class Builders(unittest.TestCase):
             "design": set(self.DESIGNS) | set(beside.to_dict()),
             "design.stratified": designs.pop("stratified"),
             "design.stratified.within": within,
+            "design.replicates": tamis.replicates("r*", "fay", scale=1, rscales=[1], rho="0.3", mse=True),
             "design.typical": tamis.typical(population=1, sample=1, cluster=1, taken=1, rows=1, response=1, icc=1),
             "ledger": tamis.ledger_file("l", existing=True),
             "calibrate": tamis.calibrate("f.csv", "linear"),

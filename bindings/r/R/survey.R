@@ -4,7 +4,7 @@ tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight
                          variance = NULL, smallest = NULL, largest = NULL, weights_are = NULL, calibrate = NULL, id = NULL, rows_per_unit = NULL,
                          protect = NULL, given = NULL, secret_sample = NULL, data_name = NULL, frame = NULL, data = NULL,
                          title = NULL, wave = NULL, postprocess = NULL, design_variables = NULL, typical = NULL, weight_step = NULL,
-                         regularise = NULL) {
+                         regularise = NULL, replicates = NULL) {
   name <- one_text(name, "name")
   ledger <- one_text(ledger, "ledger")
   id <- column_name(id, "id")
@@ -13,6 +13,7 @@ tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight
   mapped <- if (is.list(design) && !is.object(design)) plain_design(design, data, terms) else map_design(design, data, terms)
   beside <- given(max_unit_weight = max_unit_weight, weight_step = weight_step, regularise = regularise)
   mapped$design[names(beside)] <- plan_value(beside, "design")
+  if (!is.null(replicates)) mapped$design$replicates <- plan_value(replicates, "replicates")
   plan <- given(tamis = 1, survey = name, title = plan_value(title, "title"), wave = plan_value(wave, "wave"),
                 source = list(caller = if (is.null(data_name)) name else one_text(data_name, "data_name")),
                 design = mapped$design,

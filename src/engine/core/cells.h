@@ -40,6 +40,9 @@ bool tmi_is_listed(const tmi_codes *codes, tmi_form form, const char *text, size
  * would be ambiguous. */
 tamis_status tmi_codes_check(const tmi_codes *codes, tmi_form form, tamis_error *err);
 
+/* The codes of a TMI_JOINT column from those of its two parts. */
+void tmi_joint_codes(int32_t *codes, const int32_t *of, const int32_t *second, size_t n, const tmi_column *column);
+
 /* The codes of a TMI_SCATTER column from n labels and, unless it has none, their strata. */
 void tmi_scatter(int32_t *codes, const tmi_cell *strata, const tmi_cell *labels, size_t n, const tmi_column *column);
 
@@ -100,7 +103,7 @@ size_t tmi_layout_index(const tmi_layout *layout, const tmi_column *column);
 static inline bool tmi_is_given(const tmi_column *column)
 {
     return column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY || column->kind == TMI_GROUPS ||
-           column->kind == TMI_SCATTER;
+           column->kind == TMI_SCATTER || column->kind == TMI_JOINT;
 }
 
 /* Whether a column is read from the source. */

@@ -148,6 +148,16 @@ bool tmi_is_listed(const tmi_codes *codes, tmi_form form, const char *text, size
     return find(codes, bit_of(form), tmi_trimmed(text, length))->text != NULL;
 }
 
+void tmi_joint_codes(int32_t *codes, const int32_t *of, const int32_t *second, size_t n, const tmi_column *column)
+{
+    const int32_t rows = (int32_t)column->of->value_count, width = (int32_t)column->second->value_count,
+                  missing = (int32_t)column->value_count;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t code = of[i] < rows && second[i] < width ? column->classes[of[i] * width + second[i]] : -1;
+        codes[i] = code < 0 ? missing : code;
+    }
+}
+
 tamis_status tmi_codes_check(const tmi_codes *codes, tmi_form form, tamis_error *err)
 {
     if (!tmi_form_is_number(form) || !(codes->repeated & bit_of(form))) return TAMIS_OK;

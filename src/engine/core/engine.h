@@ -59,6 +59,9 @@ typedef struct tmi_source {
  * TMI_CLASSES    category: classes[code of `of`], or classes[0] if `of` is a number; -1 is missing, whatever `instead` says. A
  *                row in which `of` is missing (of a category: also a text outside `values`) has the code `instead`, with
  *                `has_instead`, or is missing.
+ * TMI_JOINT      category: classes[code of `of` * value_count of `second` + code of `second`], both CATEGORY or JOINT; -1 is missing.
+ *                Missing where one of the two is. Strata by several columns: codes are joined, not texts, so that no two pairs
+ *                of cells can have one key.
  * TMI_PRODUCT    number: k = floor(point of `of` * point of `second` * 2^-shift + 1/2), then clamped to low <= k <= high of
  *                `grid`, which is otherwise unused: IEEE double operations in this order, as in a measure. A row in which one
  *                of the two is missing has the point `instead`, with `has_instead`, or is missing.
@@ -76,7 +79,8 @@ typedef enum tmi_column_kind {
     TMI_SCATTER,
     TMI_CLASSES,
     TMI_PRODUCT,
-    TMI_DIFFERENCE
+    TMI_DIFFERENCE,
+    TMI_JOINT
 } tmi_column_kind;
 
 typedef struct tmi_column tmi_column;
@@ -94,32 +98,33 @@ struct tmi_column {
     tmi_column_kind kind;
 
     tmi_grid grid;               /* NUMBER, PRODUCT */
-    const tmi_column *by;        /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
+    const tmi_column *by;        /* NUMBER: the CATEGORY or JOINT that chooses the grid; NULL: `grid` */
     const tmi_grid *grids;       /* NUMBER with `by`: one per value */
     bool reciprocal;             /* NUMBER */
     int64_t most_of_unit;        /* NUMBER, LOOKUP, PRODUCT: what the points of a unit add up to at most; 0: no bound */
     const double *missing_codes; /* NUMBER: values that mean "missing" */
     size_t missing_code_count;
 
-    const char *const *values;        /* CATEGORY */
-    size_t value_count;               /* CATEGORY, CUTS, GROUPS, CLASSES: codes are below it; SCATTER: a power of 2 up to 256 */
+    const char *const *values; /* CATEGORY */
+    size_t value_count;        /* CATEGORY, CUTS, GROUPS, CLASSES, JOINT: codes are below it; SCATTER: a power of 2 up to 256 */
     const char *const *missing_texts; /* CATEGORY: texts that mean "missing" */
     size_t missing_text_count;
 
     bool has_instead; /* NUMBER, CATEGORY, CLASSES, PRODUCT */
     int64_t instead;
 
-    const tmi_column *of; /* GROUPS, SCATTER: a LABEL; LOOKUP: a category; CLASSES: either, or a number; others: a number */
-    const int64_t *cuts;  /* CUTS: ascending grid points, value_count - 1 of them */
+    /* GROUPS, SCATTER: a LABEL; LOOKUP: a category; CLASSES: either, or a number; JOINT: a CATEGORY or JOINT; others: a number */
+    const tmi_column *of;
+    const int64_t *cuts;             /* CUTS: ascending grid points, value_count - 1 of them */
     const tmi_condition *conditions; /* INDICATOR: all must hold */
     size_t condition_count;
     const int64_t *numbers;        /* LOOKUP: one per code of `of` */
-    const tmi_column *stratum;     /* GROUPS: a CATEGORY; SCATTER: a LABEL; NULL: one stratum */
+    const tmi_column *stratum;     /* GROUPS: a CATEGORY or JOINT; SCATTER: a LABEL; NULL: one stratum */
     const int32_t *const *cell_of; /* GROUPS: one list per stratum, of codes below value_count */
     const int64_t *cluster_counts; /* GROUPS: the length of each list */
     const unsigned char *key;      /* SCATTER: TMI_KEY_BYTES bytes */
-    const int32_t *classes;        /* CLASSES: one per code of `of`; if `of` is a number, one */
-    const tmi_column *second;      /* PRODUCT, DIFFERENCE: a number */
+    const int32_t *classes;        /* CLASSES: one per code of `of`; if `of` is a number, one. JOINT: one per pair of codes */
+    const tmi_column *second;      /* PRODUCT, DIFFERENCE: a number; JOINT: a CATEGORY or JOINT */
     int shift;                     /* PRODUCT: 0 <= shift <= TMI_ENGINE_MAX_SHIFT */
 };
 
@@ -132,8 +137,11 @@ static inline bool tmi_has_points(const tmi_column *column)
 static inline bool tmi_has_codes(const tmi_column *column)
 {
     return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS ||
-           column->kind == TMI_SCATTER || column->kind == TMI_CLASSES;
+           column->kind == TMI_SCATTER || column->kind == TMI_CLASSES || column->kind == TMI_JOINT;
 }
+
+/* A category that may choose grids and be a stratum: read from the source, or joined from such. */
+static inline bool tmi_may_choose(const tmi_column *column) { return column->kind == TMI_CATEGORY || column->kind == TMI_JOINT; }
 
 /* ---- requests ---- */
 
@@ -229,7 +237,7 @@ typedef struct tmi_inventory {
     const tmi_column *const *columns; /* must be there */
     size_t column_count;
     const tmi_column *unit, *cluster;             /* labels; NULL: not needed */
-    const tmi_column *stratum;                    /* CATEGORY; NULL: all rows are one stratum */
+    const tmi_column *stratum;                    /* CATEGORY or JOINT; NULL: all rows are one stratum */
     int64_t rows, units;                          /* the answers */
     int64_t *rows_in, *units_in, *clusters_in;    /* one per stratum, allocated by the caller; NULL: not needed */
     bool rows_fixed, units_fixed, clusters_fixed; /* which of these are the same for all neighbours */

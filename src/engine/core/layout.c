@@ -38,7 +38,7 @@ static tamis_status check_number(const tmi_column *column, tamis_error *err)
     if (column->missing_code_count > 0 && !column->missing_codes)
         return tmi_fail(err, TAMIS_INVALID, "column %s has no missing codes", column->name);
     if (!column->by) return check_grid(&column->grid, column, err);
-    if (column->by->kind != TMI_CATEGORY || !column->grids)
+    if (!tmi_may_choose(column->by) || !column->grids)
         return tmi_fail(err, TAMIS_INVALID, "column %s: grids must be chosen by a category, one for each value", column->name);
     for (size_t v = 0; v < column->by->value_count; v++) {
         tamis_status status = check_grid(&column->grids[v], column, err);
@@ -91,7 +91,7 @@ static tamis_status check_lookup(const tmi_column *column, tamis_error *err)
 static tamis_status check_groups(const tmi_column *column, tamis_error *err)
 {
     bool good = column->of && column->of->kind == TMI_LABEL && column->cell_of && column->cluster_counts &&
-                (!column->stratum || column->stratum->kind == TMI_CATEGORY);
+                (!column->stratum || tmi_may_choose(column->stratum));
     for (size_t s = 0; good && s < (column->stratum ? column->stratum->value_count : 1); s++)
         for (int64_t r = 0; good && r < column->cluster_counts[s]; r++)
             good = column->cell_of[s] && column->cell_of[s][r] >= 0 && (size_t)column->cell_of[s][r] < column->value_count;
@@ -155,6 +155,20 @@ static tamis_status check_difference(const tmi_column *column, tamis_error *err)
     return TAMIS_OK;
 }
 
+/* Pairs of codes are numbered in 32 bits. */
+static tamis_status check_joint(const tmi_column *column, tamis_error *err)
+{
+    bool good = column->of && column->second && tmi_may_choose(column->of) && tmi_may_choose(column->second) &&
+                column->value_count > 0 && column->value_count <= (size_t)TMI_MAX_CELLS && column->classes &&
+                column->second->value_count > 0 && column->of->value_count <= (size_t)TMI_MAX_CELLS / column->second->value_count;
+    const size_t pairs = good ? column->of->value_count * column->second->value_count : 0;
+    for (size_t v = 0; good && v < pairs; v++)
+        good = column->classes[v] >= -1 && column->classes[v] < (int64_t)column->value_count;
+    return good ? TAMIS_OK
+                : tmi_fail(err, TAMIS_INVALID, "column %s: needs two categories, and a code for each of at most %lld pairs",
+                           column->name, (long long)TMI_MAX_CELLS);
+}
+
 /* Of a column that is right otherwise. */
 static tamis_status check_of_unit(const tmi_column *column, tamis_error *err)
 {
@@ -181,6 +195,7 @@ static tamis_status check_kind(const tmi_column *column, tamis_error *err)
     case TMI_CLASSES: return check_classes(column, err);
     case TMI_PRODUCT: return check_product(column, err);
     case TMI_DIFFERENCE: return check_difference(column, err);
+    case TMI_JOINT: return check_joint(column, err);
     }
     return tmi_fail(err, TAMIS_INVALID, "column %s has no valid kind", column->name);
 }
@@ -205,6 +220,7 @@ const tmi_column *tmi_column_part(const tmi_column *column, size_t i)
     case TMI_CLASSES: parts[0] = column->of; break;
     case TMI_PRODUCT:
     case TMI_DIFFERENCE:
+    case TMI_JOINT:
         parts[0] = column->of;
         parts[1] = column->second;
         break;
@@ -363,8 +379,8 @@ tamis_status tmi_layout_of_inventory(tmi_layout *layout, const tmi_inventory *in
     tamis_status status = TAMIS_OK;
     *layout = (tmi_layout){0};
     for (size_t c = 0; c < inventory->column_count; c++) TMI_TRY(add_column(layout, inventory->columns[c], 0, err));
-    if ((inventory->stratum && inventory->stratum->kind != TMI_CATEGORY) ||
-        (inventory->unit && inventory->unit->kind != TMI_LABEL) || (inventory->cluster && inventory->cluster->kind != TMI_LABEL))
+    if ((inventory->stratum && !tmi_may_choose(inventory->stratum)) || (inventory->unit && inventory->unit->kind != TMI_LABEL) ||
+        (inventory->cluster && inventory->cluster->kind != TMI_LABEL))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the stratum is not a category, or the unit or cluster is not a label"));
     if (inventory->stratum) TMI_TRY(add_column(layout, inventory->stratum, 0, err));
     if (inventory->unit) TMI_TRY(add_column(layout, inventory->unit, 0, err));

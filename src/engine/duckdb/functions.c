@@ -75,6 +75,14 @@ static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, 
     }
 }
 
+static void joint_codes(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    const tmi_column *column = ((const tmi_duckdb_column *)api->scalar_function_get_extra_info(info))->column;
+    tmi_joint_codes(api->vector_get_data(output), api->vector_get_data(api->data_chunk_get_vector(input, 0)),
+                    api->vector_get_data(api->data_chunk_get_vector(input, 1)), api->data_chunk_get_size(input), column);
+}
+
 static void scattered_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
@@ -379,6 +387,7 @@ static const char *function_of(const tmi_column *column) { return column->kind =
 static const tmi_column *second_of(const tmi_column *column)
 {
     if (column->kind == TMI_NUMBER) return column->by;
+    if (column->kind == TMI_JOINT) return column->second;
     return column->kind == TMI_GROUPS || column->kind == TMI_SCATTER ? column->stratum : NULL;
 }
 
@@ -389,8 +398,9 @@ void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c)
         tmi_text_format(sql, "c%zu", c);
         return;
     }
-    tmi_text_format(sql, "%s_%zu(c%zu", function_of(column), c,
-                    column->kind == TMI_NUMBER ? c : tmi_layout_index(layout, column->of));
+    tmi_text_format(sql, "%s_%zu(", function_of(column), c);
+    if (column->kind == TMI_JOINT) tmi_duckdb_write_call(sql, layout, tmi_layout_index(layout, column->of));
+    else tmi_text_format(sql, "c%zu", column->kind == TMI_NUMBER ? c : tmi_layout_index(layout, column->of));
     if (second && second->kind == TMI_LABEL) {
         tmi_text_format(sql, ", c%zu", tmi_layout_index(layout, second));
     } else if (second) {
@@ -403,11 +413,13 @@ void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c)
 static bool register_column(const tmi_duckdb_column *column, size_t number, duckdb_connection connection)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
-    const bool is_number = column->column->kind == TMI_NUMBER;
+    const bool is_number = column->column->kind == TMI_NUMBER, is_joint = column->column->kind == TMI_JOINT;
     char name[64];
     snprintf(name, sizeof name, "%s_%zu", function_of(column->column), number);
     duckdb_scalar_function function = api->create_scalar_function();
-    duckdb_logical_type from = api->create_logical_type(is_number ? DUCKDB_TYPE_DOUBLE : DUCKDB_TYPE_VARCHAR);
+    duckdb_logical_type from = api->create_logical_type(is_number  ? DUCKDB_TYPE_DOUBLE
+                                                        : is_joint ? DUCKDB_TYPE_INTEGER
+                                                                   : DUCKDB_TYPE_VARCHAR);
     duckdb_logical_type code = api->create_logical_type(DUCKDB_TYPE_INTEGER);
     duckdb_logical_type point = api->create_logical_type(DUCKDB_TYPE_BIGINT);
     api->scalar_function_set_name(function, name);
@@ -417,7 +429,10 @@ static bool register_column(const tmi_duckdb_column *column, size_t number, duck
     api->scalar_function_set_return_type(function, is_number ? point : code);
     api->scalar_function_set_special_handling(function); /* NULL reaches us */
     api->scalar_function_set_extra_info(function, (void *)(uintptr_t)column, NULL);
-    api->scalar_function_set_function(function, is_number ? points_of_numbers : is_scatter ? scattered_labels : codes_of_labels);
+    api->scalar_function_set_function(function, is_number    ? points_of_numbers
+                                                : is_joint   ? joint_codes
+                                                : is_scatter ? scattered_labels
+                                                             : codes_of_labels);
     bool done = api->register_scalar_function(connection, function) == DuckDBSuccess;
     api->destroy_logical_type(&from);
     api->destroy_logical_type(&code);

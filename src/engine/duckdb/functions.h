@@ -8,6 +8,7 @@
  *     tamis_cells([label,] x, …) -> HUGEINT[]                  an aggregate: all answers, from the points and codes
  *     tamis_points([label,] x, …) -> BIGINT                    instead of it, for a list of points: the number of rows
  *     tamis_units(label) -> BIGINT                             before it, if the request has a unit: counts the rows of units
+ *     tamis_group_C(code INTEGER, code INTEGER) -> INTEGER     the same of a TMI_JOINT column
  *     tamis_labels_C(label [, code INTEGER]) -> BIGINT         before it: collects the labels of a TMI_GROUPS column
  *
  * With a unit its label is the first argument, and rows that do not count, or not yet (engine/core/units.h), are left out. The

@@ -103,6 +103,9 @@ void tmi_raw_values(const tmi_raw_piece *p, const tmi_raw *raw, size_t n)
             tmi_grid_points(p->room[c], tmi_raw_numbers(p, &raw[r->place[c]], n), n, column);
         } else if (column->kind == TMI_CATEGORY) {
             tmi_raw_codes(p->room[c], r->codes[c], &raw[r->place[c]], n);
+        } else if (column->kind == TMI_JOINT) {
+            tmi_joint_codes(p->room[c], p->columns[tmi_layout_index(&r->layout, column->of)],
+                            p->columns[tmi_layout_index(&r->layout, column->second)], n, column);
         } else if (column->kind == TMI_GROUPS) {
             const tmi_cell *labels = raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts;
             const int32_t *strata = column->stratum ? p->columns[tmi_layout_index(&r->layout, column->stratum)] : NULL;

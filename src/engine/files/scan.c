@@ -236,6 +236,7 @@ typedef struct label_pass {
     const tmi_column **list;
     tmi_codes **codes; /* of these */
     size_t *place;     /* among these, of each column of the layout */
+    bool *chooses;     /* whether a column of the layout is a stratum of labels, or a part of one */
     size_t count;
 } label_pass;
 
@@ -249,11 +250,13 @@ static tamis_status see_piece(void *context, const tmi_raw *raw, size_t n, doubl
     if (w->units) tmi_units_count(w->units, raw[p->place[tmi_layout_index(layout, layout->request->unit)]].texts, n);
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
+        if (p->chooses[c] && column->kind == TMI_CATEGORY) tmi_raw_codes(w->piece.room[c], r->codes[c], &raw[p->place[c]], n);
+        if (p->chooses[c] && column->kind == TMI_JOINT)
+            tmi_joint_codes(w->piece.room[c], w->piece.columns[tmi_layout_index(layout, column->of)],
+                            w->piece.columns[tmi_layout_index(layout, column->second)], n, column);
         if (column->kind != TMI_GROUPS) continue;
         const tmi_cell *labels = raw[p->place[tmi_layout_index(layout, column->of)]].texts;
-        const size_t by = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
-        const int32_t *strata = column->stratum ? w->piece.columns[by] : NULL;
-        if (strata) tmi_raw_codes(w->piece.room[by], r->codes[by], &raw[p->place[by]], n);
+        const int32_t *strata = column->stratum ? w->piece.columns[tmi_layout_index(layout, column->stratum)] : NULL;
         TMI_TRY(tmi_clusters_see(r->clusters[c], strata, labels, n, err));
     }
     (void)share;
@@ -262,11 +265,16 @@ done:
     return status;
 }
 
-static bool is_stratum(const tmi_layout *layout, const tmi_column *column)
+/* Marks the strata of labels, and what they are joined from: parts come before the columns that are made of them. */
+static void find_choosing(bool *chooses, const tmi_layout *layout)
 {
-    size_t c = 0;
-    while (c < layout->column_count && (layout->columns[c]->kind != TMI_GROUPS || layout->columns[c]->stratum != column)) c++;
-    return c < layout->column_count;
+    for (size_t c = layout->column_count; c-- > 0;) {
+        const tmi_column *column = layout->columns[c];
+        if (column->kind == TMI_GROUPS && column->stratum) chooses[tmi_layout_index(layout, column->stratum)] = true;
+        if (column->kind != TMI_JOINT || !chooses[c]) continue;
+        chooses[tmi_layout_index(layout, column->of)] = true;
+        chooses[tmi_layout_index(layout, column->second)] = true;
+    }
 }
 
 /* *rounds: how often the source must be read afterwards. */
@@ -280,13 +288,15 @@ static tamis_status see_labels(size_t *rounds, worker *w, tamis_error *err)
     p.list = tmi_alloc(layout->column_count, sizeof *p.list);
     p.codes = tmi_alloc(layout->column_count, sizeof *p.codes);
     p.place = tmi_alloc(layout->column_count, sizeof *p.place);
-    if (!p.list || !p.codes || !p.place) TMI_TRY(tmi_fail_memory(err));
+    p.chooses = tmi_alloc(layout->column_count, sizeof *p.chooses);
+    if (!p.list || !p.codes || !p.place || !p.chooses) TMI_TRY(tmi_fail_memory(err));
+    find_choosing(p.chooses, layout);
     bool some = w->units;
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         some = some || r->clusters[c];
         p.place[c] = p.count;
-        if (column->kind != TMI_LABEL && !is_stratum(layout, column)) continue;
+        if (column->kind != TMI_LABEL && !(column->kind == TMI_CATEGORY && p.chooses[c])) continue;
         p.list[p.count] = column;
         p.codes[p.count++] = r->codes[c];
     }
@@ -296,6 +306,7 @@ static tamis_status see_labels(size_t *rounds, worker *w, tamis_error *err)
     *rounds = 1;
     if (w->units) TMI_TRY(tmi_units_plan(rounds, w->units, err));
 done:
+    tmi_free(p.chooses);
     tmi_free(p.list);
     tmi_free(p.codes);
     tmi_free(p.place);

@@ -206,6 +206,51 @@ static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, const
 
 static bool is_category(const chain *k, size_t c) { return k->source->layout->columns[c]->kind == TMI_CATEGORY; }
 
+/* ---- joint codes ---- */
+
+static size_t joint_depth(const tmi_column *column)
+{
+    if (column->kind != TMI_JOINT) return 0;
+    const size_t of = joint_depth(column->of), second = joint_depth(column->second);
+    return 1 + (of > second ? of : second);
+}
+
+static bool is_joint_at_depth(const chain *k, size_t c) { return joint_depth(k->source->layout->columns[c]) == k->depth; }
+
+static void put_list(tmi_text *sql, const tmi_dialect *dialect, const void *list, size_t count, bool is_long);
+
+/* -1 is NULL, and so is an element at NULL. */
+static void put_joint(tmi_text *sql, const tmi_dialect *dialect, const tmi_layout *layout, size_t c)
+{
+    const tmi_column *column = layout->columns[c];
+    char pair[96];
+    snprintf(pair, sizeof pair, "(v%zu * %zu + v%zu)", tmi_layout_index(layout, column->of), column->second->value_count,
+             tmi_layout_index(layout, column->second));
+    tmi_text_put(sql, ", nullif(");
+    tmi_text_put(sql, dialect->element);
+    put_list(sql, dialect, column->classes, column->of->value_count * column->second->value_count, false);
+    tmi_sql_word(sql, dialect->at_code, pair);
+    tmi_text_format(sql, ", -1) AS v%zu", c);
+}
+
+/* The steps of joint columns, each after those that they are joined from. */
+static void put_joints(chain *k)
+{
+    const tmi_layout *layout = k->source->layout;
+    size_t depth = 0;
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const size_t own = joint_depth(layout->columns[c]);
+        depth = own > depth ? own : depth;
+    }
+    for (k->depth = 1; k->depth <= depth; k->depth++) {
+        begin_step(k, is_joint_at_depth, 'v');
+        for (size_t c = 0; c < layout->column_count; c++)
+            if (is_joint_at_depth(k, c)) put_joint(k->sql, k->dialect, layout, c);
+        end_step(k);
+    }
+    k->depth = 0;
+}
+
 tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
 {
     chain k;
@@ -215,6 +260,7 @@ tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *so
     begin_step(&k, is_category, 'v');
     TMI_TRY(put_codes(sql, source, NULL, false, err));
     end_step(&k);
+    put_joints(&k);
     *step = k.step;
 done:
     end_chain(&k);
@@ -633,7 +679,7 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
 {
     const tmi_layout *layout = source->layout;
     size_t depth = 0;
-    bool by = false, groups = false;
+    bool by = false, groups = false, joint = false;
     chain k;
     tamis_status status;
     TMI_TRY(begin_chain(&k, sql, source, err));
@@ -647,10 +693,12 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         if (column->kind == TMI_SCATTER) put_scatter(sql, source->dialect, layout, c);
         by = by || (column->kind == TMI_NUMBER && column->by);
         groups = groups || column->kind == TMI_GROUPS;
+        joint = joint || column->kind == TMI_JOINT;
         depth = k.depths[c] > depth && !is_late(&k, c) ? k.depths[c] : depth;
     }
-    if (kept || by || groups || layout->request->unit || depth > 0) end_step(&k);
+    if (kept || by || groups || joint || layout->request->unit || depth > 0) end_step(&k);
     else tmi_text_format(sql, " FROM s%zu)", k.step - 1);
+    put_joints(&k);
     if (by) begin_step(&k, is_number_by, 'v');
     for (size_t c = 0; by && c < layout->column_count; c++)
         if (is_number_by(&k, c)) tmi_sql_point(sql, source, c);

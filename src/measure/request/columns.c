@@ -140,6 +140,15 @@ const tmi_column *tmi_columns_take(tmi_columns *c, const tmi_plan_column *column
                                  .value_count = column->value_count};
         return put(c, &made, column);
     }
+    if (column->joint) {
+        const tmi_column made = {.name = column->name,
+                                 .kind = TMI_JOINT,
+                                 .of = tmi_columns_take(c, column->joint_of),
+                                 .second = tmi_columns_take(c, column->joint_with),
+                                 .classes = column->joint,
+                                 .value_count = column->value_count};
+        return put(c, &made, column);
+    }
     if (!column->cut_of) return take_category(c, column);
     const tmi_column *of = tmi_columns_take(c, column->cut_of);
     return put(

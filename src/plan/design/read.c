@@ -4,7 +4,7 @@
 
 #include "base/letters.h"
 #include "base/memory.h"
-#include "plan/design_fields.h"
+#include "plan/design/joint_strata.h"
 
 static size_t add_keys(tmi_plan_key *keys, size_t count, const tmi_plan_key *more, bool optional)
 {
@@ -119,8 +119,8 @@ static bool has_size(const tmi_plan_stratum *s, const char *key)
     return strcmp(key, "population") == 0 ? s->population > 0 : strcmp(key, "sample") == 0 ? s->sample > 0 : s->rate != NULL;
 }
 
-static void read_stratum(tmi_reader *reader, const tmi_value *value, const tmi_plan_kind *kind, tmi_drawn *d,
-                         const tmi_plan_stratum *common)
+void tmi_read_stratum(tmi_reader *reader, const tmi_value *value, const tmi_plan_kind *kind, tmi_drawn *d,
+                      const tmi_plan_stratum *common)
 {
     tmi_plan_key keys[TMI_DESIGN_KEYS];
     size_t count = add_keys(keys, 0, sizes_of(kind, d->design), false);
@@ -134,7 +134,7 @@ static void read_stratum(tmi_reader *reader, const tmi_value *value, const tmi_p
 }
 
 /* The name of a stratum, trimmed as the cells of the file are. */
-static char *name_of(tmi_reader *reader, const tmi_value *item)
+char *tmi_stratum_name(tmi_reader *reader, const tmi_value *item)
 {
     const char *from = tmi_value_key(item) + strspn(tmi_value_key(item), " \t");
     size_t length = strlen(from);
@@ -177,10 +177,10 @@ static void read_strata(tmi_reader *reader, const tmi_value *value, tamis_plan *
     design->stratum_count = by ? by->value_count : 0;
     for (const tmi_value *item = tmi_value_first(value); item && !reader->no_memory; item = tmi_value_next(item)) {
         if (tmi_value_get(value, tmi_value_key(item)) != item) continue; /* complained about already */
-        char *name = name_of(reader, item);
+        char *name = tmi_stratum_name(reader, item);
         int64_t place = name ? place_of(reader, item, design, by, name, next) : -1;
         tmi_drawn d = {design, place >= 0 ? &design->strata[place] : &nowhere, plan->name, false};
-        read_stratum(reader, item, kind, &d, common);
+        tmi_read_stratum(reader, item, kind, &d, common);
         if (place >= 0) d.stratum->name = name;
         else tmi_free(name);
         if (place >= 0) next++;
@@ -197,7 +197,7 @@ static void read_strata(tmi_reader *reader, const tmi_value *value, tamis_plan *
 }
 
 /* The declared category of the strata; NULL if it is made of their names, or after a complaint. */
-static const tmi_plan_column *strata_column(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, const char *name)
+const tmi_plan_column *tmi_strata_column(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, const char *name)
 {
     const tmi_plan_column *by = tmi_plan_find_column(plan, name);
     if (!by || (by->is_number && by->is_category)) return NULL;
@@ -225,18 +225,16 @@ static void read_stratified(tmi_reader *reader, const tmi_value *value, tamis_pl
     const tmi_value *at = tmi_value_get(value, "by"), *within = tmi_value_get(value, "within"),
                     *strata = tmi_value_get(value, "strata");
     const bool several = at && at->kind == TMI_VALUE_LIST;
-    if (several)
-        tmi_complain(
-            reader, at,
-            "expected one column: strata by several columns are not offered; join them into one column of the source, and "
-            "declare each of them by its strata, e.g. columns: {region: {strata: {north: [north-urban, north-rural]}}}");
     const tmi_plan_column *by = at && !several && tmi_read_text(reader, at, &name, "stype")
-                                    ? strata_column(reader, at, plan, name)
+                                    ? tmi_strata_column(reader, at, plan, name)
                                     : NULL;
     const tmi_plan_kind *kind = within ? read_within(reader, within, &d) : NULL;
-    if (strata && kind) read_strata(reader, strata, plan, by, kind, &common);
+    if (several) tmi_read_joint_strata(reader, at, strata, kind, &d, &common, plan);
+    else if (strata && kind) read_strata(reader, strata, plan, by, kind, &common);
+    if (reader->count == before && !reader->no_memory && several && design->frame)
+        tmi_complain(reader, at, "expected one column: a frame has one column of strata");
     if (reader->count == before && !reader->no_memory) {
-        design->by = by ? by : tmi_add_category(plan, name, design->strata, design->stratum_count);
+        if (!several) design->by = by ? by : tmi_add_category(plan, name, design->strata, design->stratum_count);
         if (!design->by) reader->no_memory = true;
         add_up(reader, strata, design);
     } else if (design->strata) { /* no stratum that others could miss the name of */

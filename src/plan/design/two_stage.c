@@ -4,7 +4,12 @@
  * is drawn no more likely than its cluster, and a cluster that takes the place of another exchanges no more records. Where the
  * smallest cluster of the frame is declared, all clusters are as small as that one, and the second stage counts too: inside a
  * drawn cluster a unit is drawn no more likely than there, and the fewer units are drawn of a cluster, the less its units
- * lose. */
+ * lose.
+ *
+ * Where clusters are drawn with unequal probabilities or systematically, only the second stage counts, as if everybody knew
+ * which clusters were drawn: condition on them. The law of the rest is a simple random sample in the unit's own cluster,
+ * whatever the others are, or the unit is not there at all; a mixture loses no more than its parts. The fraction that is
+ * drawn of a cluster is largest in the smallest one. So the law is a simple random sample of that cluster. */
 #include <string.h>
 
 #include "plan/design_fields.h"
@@ -143,15 +148,22 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
 static tamis_status knows_law(const tmi_plan_design *d, const struct tmi_frame_facts *frame, tamis_error *err)
 {
     (void)frame;
-    if (d->first != &tmi_plan_kind_srs || d->second != TMI_SECOND_SRS)
+    if (d->second != TMI_SECOND_SRS)
         return tmi_fail(
             err, TAMIS_REFUSED,
-            "design.two_stage: plans have an outsider's number where both stages are simple random samples; here an outsider has "
-            "the guarantee of a sampled person");
-    if (d->second_take > 0) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED,
-                    "design.two_stage: the second-stage sample size is a column, so the plan does not bound it; set "
-                    "`second: {sample: NUMBER}`");
+            "design.two_stage: no theorem covers a systematic second stage in a plan; an outsider has the guarantee of a "
+            "sampled person");
+    if (d->second_take == 0)
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "design.two_stage: the second-stage sample size is a column, so the plan does not bound it; set "
+                        "`second: {sample: NUMBER}`");
+    if (!tmi_hides_within_clusters(d) || d->second_smallest > d->second_take) return TAMIS_OK;
+    return tmi_fail(
+        err, TAMIS_REFUSED,
+        "design.two_stage: where clusters are not a simple random sample only the second stage hides an outsider, and in "
+        "clusters that are taken in full nobody; set `second: {smallest: NUMBER}`, the units of the smallest cluster of "
+        "the frame, if that is above %lld",
+        (long long)d->second_take);
 }
 
 const tmi_plan_kind tmi_plan_kind_two_stage = {

@@ -282,6 +282,8 @@ static tamis_status move_all(changed *c, tamis_error *err)
         tmi_plan_column *own = &c->columns[i];
         own->cut_of = other(c, own->cut_of);
         own->recode_of = other(c, own->recode_of);
+        own->joint_of = other(c, own->joint_of);
+        own->joint_with = other(c, own->joint_with);
         if (!own->conditions) continue;
         tmi_plan_condition *conditions = tmi_alloc(own->condition_count, sizeof *conditions);
         if (!conditions) return tmi_fail_memory(err);
@@ -308,6 +310,7 @@ static tamis_status move_all(changed *c, tamis_error *err)
         c->curves[i].column = other(c, from->curves[i].column);
     }
     c->plan.design.by = other(c, from->design.by);
+    for (size_t k = 0; k < from->design.part_count; k++) c->plan.design.parts[k] = other(c, from->design.parts[k]);
     c->plan.columns = c->columns;
     c->plan.controls = c->controls;
     c->plan.curves = c->curves;
