@@ -5,6 +5,8 @@ import json
 import re
 from math import isclose, prod, sinh, sqrt
 
+SHARED = {"sample", "population"}  # of a change with an overlap
+LEAST_LEFT = 0.05  # of both variances, whatever their covariance is said to be
 KEYS = {"statistic", "survey", "wave", "certificate", "law", "numbers"}
 NUMBER = {"estimate", "sampling_se", "df", "lower", "upper", "least", "most", "bias_at_most", "noise"}
 
@@ -49,7 +51,7 @@ class Changes:
             rows = results[places[e["statistic"]]:][:len(e["numbers"])]
             now = results[places[own]:][:len(e["numbers"])] if own is not None else [None] * len(rows)
             for r, x, before in zip(rows, now, e["numbers"]):
-                self.change(r, x, before, e["law"])
+                self.change(r, x, before, e["law"], "overlap" in t)
             self.beside_folder(t, e)
 
     def cells_of(self, t):
@@ -57,13 +59,15 @@ class Changes:
         return prod(self.size(by) for by in groups) * (len(t["at"]) if "quantile" in t else 1)
 
     def is_earlier(self, t, e):
-        return (set(e) == KEYS and e["law"] in ("discrete_laplace", "discrete_gaussian")
+        more = {"rows"} if "overlap" in t else set()
+        shared = "overlap" not in t or (1 < e["sample"] <= e["population"] and t["overlap"]["size"] <= e["sample"])
+        return (set(e) == KEYS | (SHARED if "overlap" in t else set()) and shared and e["law"] in ("discrete_laplace", "discrete_gaussian")
                 and re.fullmatch("[0-9a-f]{64}", e["certificate"]) is not None and len(e["numbers"]) == self.cells_of(t)
                 and (e["survey"], e["wave"]) != (self.c["plan"]["survey"], self.c["plan"].get("wave", {}).get("name"))
-                and all(set(x) == NUMBER and all(len(p) == 3 and float(p[1]) > 0 and float(p[2]) >= 1 for p in x["noise"]) for x in e["numbers"]))
+                and all(set(x) == NUMBER | more and all(len(p) == 3 and float(p[1]) > 0 and float(p[2]) >= 1 for p in x["noise"]) for x in e["numbers"]))
 
-    def change(self, r, now, before, law):
-        """One number: estimates are subtracted; variances of sampling and of noise are added."""
+    def change(self, r, now, before, law, overlap):
+        """One number: estimates are subtracted; variances of sampling and of noise are added, less what an overlap takes off."""
         said, where = r["estimate"], "release.json.results"
         if now is None or said is None:
             return
@@ -72,6 +76,9 @@ class Changes:
             return
         sampling = sqrt(now["sampling_se"] ** 2 + real(before["sampling_se"]) ** 2)
         noise = sqrt(now["noise_sd"] ** 2 + noise_of(before, law))
+        if overlap:
+            self.check(sqrt(LEAST_LEFT) * sampling < 1.0000001 * r["sampling_se"], where, "the covariance of two waves is more than their variances allow")
+            sampling = r["sampling_se"]
         self.check(near(r["sampling_se"], sampling) and near(r["noise_sd"], noise) and near(r["se"], sqrt(sampling ** 2 + noise ** 2)), where,
                    "the errors of a change are not those of both waves")
         if r["interval"]:

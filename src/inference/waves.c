@@ -68,6 +68,9 @@ tamis_status tmi_wave_numbers_make(tmi_wave_number *numbers, const tmi_inference
                                        .least = known ? x->estimate : x->least,
                                        .most = known ? x->estimate : x->most,
                                        .bias = x->bias,
+                                       .rows = known || tmi_form_moments_of(&s->plan->statistics[i]).y != TMI_OF_ROWS
+                                                   ? 0
+                                                   : sums.groups[g].value[TMI_OF_ROWS],
                                        .df = known ? TMI_NORMAL : degrees_of(r, &sums.groups[g], i)};
         if (!known && isfinite(x->estimate)) TMI_TRY(take_noise(&numbers[g], &s->plan->statistics[i], &sums.groups[g], err));
     }
@@ -77,11 +80,48 @@ done:
     return status;
 }
 
+/* ---- units of both samples ---- */
+
+#define LEAST_LEFT 0.05 /* of the sum of both variances: correlations above 0.95 are not believed */
+
+/* A lower limit of the covariance of both numbers of a group, from the moments of the units of both samples: 0 unless it is
+ * clearly another one. */
+static tamis_status covariance(double *found, const tmi_schedule *s, size_t i, size_t g, const tmi_earlier *before,
+                               const double moments[TMI_MOMENTS], const tmi_wave_number *now, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_wave_number *then = &before->numbers[g];
+    const double least = (double)(d->population < before->population ? d->population : before->population),
+                 n = (double)d->sample * (double)before->sample, weights = (double)d->population * (double)before->population / n,
+                 left = 1 - n / (least * (double)t->contrast->overlap);
+    const double of[TMI_MOMENTS] = {[TMI_OF_XY] = 1,
+                                    [TMI_OF_X] = -then->estimate,
+                                    [TMI_OF_Y] = -now->estimate,
+                                    [TMI_OF_ROWS] = then->estimate * now->estimate};
+    tmi_moment_noise noise;
+    double sum = 0;
+    *found = 0;
+    if (!(now->rows > 0) || !(then->rows > 0)) return TAMIS_OK;
+    const tamis_status status = tmi_moment_noise_make(&noise, s, tmi_main_weighting(s), i, g, 0, err);
+    for (size_t m = 0; m < TMI_MOMENTS; m++) sum += of[m] * moments[m];
+    const double margin = tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(tmi_moment_noise_of(&noise, of)) *
+                          fabs(left);
+    sum *= left;
+    *found = (sum > margin ? sum - margin : sum < -margin ? sum : 0) * weights / (now->rows * then->rows);
+    return status;
+}
+
 /* ---- change ---- */
 
-/* Two waves, or one of them: the other has no error. */
-static tamis_status reach_of(double *reach, double *noise, const tmi_wave_number *a, const tmi_wave_number *b, double confidence,
-                             tamis_error *err)
+static double sum_of_variances(const tmi_wave_number *a, const tmi_wave_number *b)
+{
+    return a->sampling_se * a->sampling_se + b->sampling_se * b->sampling_se;
+}
+
+/* Two waves, with a covariance, or one of them: the other has no error. */
+static tamis_status reach_of(double *reach, double *noise, const tmi_wave_number *a, const tmi_wave_number *b, double sampling,
+                             double confidence, tamis_error *err)
 {
     static const tmi_wave_number none = {0};
     const tmi_wave_number *other = b ? b : &none;
@@ -90,7 +130,6 @@ static tamis_status reach_of(double *reach, double *noise, const tmi_wave_number
     tamis_status status = TAMIS_OK;
     if (!parts) return tmi_fail_memory(err);
     for (size_t k = 0; k < count; k++) parts[k] = k < a->part_count ? a->parts[k] : other->parts[k - a->part_count];
-    const double sampling = a->sampling_se * a->sampling_se + other->sampling_se * other->sampling_se;
     const int64_t df = a->df == TMI_NORMAL || !(a->sampling_se > 0)           ? other->df
                        : other->df == TMI_NORMAL || !(other->sampling_se > 0) ? a->df
                        : a->df < other->df                                    ? a->df
@@ -111,8 +150,8 @@ static tamis_status set_ends(tmi_result *result, const tmi_wave_number *now, con
 {
     double own, other;
     tamis_status status;
-    TMI_TRY(reach_of(&own, NULL, now, NULL, confidence, err));
-    TMI_TRY(reach_of(&other, NULL, before, NULL, confidence, err));
+    TMI_TRY(reach_of(&own, NULL, now, NULL, now->sampling_se * now->sampling_se, confidence, err));
+    TMI_TRY(reach_of(&other, NULL, before, NULL, before->sampling_se * before->sampling_se, confidence, err));
     const double below = fmax(now->estimate - now->lower, 0), above = fmax(now->upper - now->estimate, 0),
                  below_then = fmax(before->estimate - before->lower, 0), above_then = fmax(before->upper - before->estimate, 0),
                  both = own * own + other * other, scale = both > 0 ? reach / sqrt(both) : 0;
@@ -128,8 +167,9 @@ done:
     return status;
 }
 
+/* `together`: the covariance of both numbers; NaN: it is not known. */
 static tamis_status read_group(tmi_result *result, const tmi_plan_statistic *s, const tmi_result *own, const tmi_wave_number *now,
-                               const tmi_wave_number *before, tamis_error *err)
+                               const tmi_wave_number *before, double together, tamis_error *err)
 {
     const tmi_plan_contrast *c = s->contrast;
     const bool ratio = c->compared[0].kind != TMI_COUNT && c->compared[0].kind != TMI_TOTAL;
@@ -151,9 +191,10 @@ static tamis_status read_group(tmi_result *result, const tmi_plan_statistic *s, 
         result->reason = !of_own ? no_error : own->reason ? own->reason : no_interval;
         return TAMIS_OK;
     }
-    if (!c->independent) note(result, from_both);
-    TMI_TRY(reach_of(&reach, &noise, now, before, confidence, err));
-    const double sampling = now->sampling_se * now->sampling_se + before->sampling_se * before->sampling_se;
+    if (!c->independent && isnan(together)) note(result, from_both);
+    const double both = sum_of_variances(now, before),
+                 sampling = isnan(together) ? both : fmax(both - 2 * together, LEAST_LEFT * both);
+    TMI_TRY(reach_of(&reach, &noise, now, before, sampling, confidence, err));
     result->noise_sd = sqrt(noise);
     result->sampling_se = sqrt(sampling);
     result->se = sqrt(sampling + noise);
@@ -187,16 +228,27 @@ static tamis_status read_change(tmi_result *list, const tmi_inference *r, tmi_re
     const size_t groups = (size_t)tmi_statistic_cells(t), of = tmi_term_statistic(t->contrast, 0);
     const size_t cells = (size_t)tmi_statistic_cells(&s->plan->statistics[of]);
     tmi_wave_number *now = tmi_alloc(cells, sizeof *now);
+    double *moments = NULL;
+    bool shared = false;
     tamis_status status = TAMIS_OK;
     if (!now) return tmi_fail_memory(err);
     if (before) TMI_TRY(tmi_wave_numbers_make(now, r, first[of], of, err));
+    if (before && t->contrast->before) TMI_TRY(tmi_products_are_measured(&shared, s, i, err));
+    if (shared) {
+        moments = tmi_alloc(groups, TMI_MOMENTS * sizeof *moments);
+        if (!moments) TMI_TRY(tmi_fail_memory(err));
+        TMI_TRY(tmi_reconstruct_moments(moments, &r->main, 0, i, 0, err));
+    }
     for (size_t g = 0; g < groups; g++) {
         const size_t cell = tmi_term_cell(s->plan, t, 0, g);
-        if (before) TMI_TRY(read_group(&list[g], t, &first[of][cell], &now[cell], &before->numbers[g], err));
+        double together = NAN;
+        if (shared) TMI_TRY(covariance(&together, s, i, g, before, moments + g * TMI_MOMENTS, &now[cell], err));
+        if (before) TMI_TRY(read_group(&list[g], t, &first[of][cell], &now[cell], &before->numbers[g], together, err));
         else list[g].reason = not_read;
     }
 
 done:
+    tmi_free(moments);
     tmi_wave_numbers_free(now, cells);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tamis/experimental/bound.h>
 
 #include "base/decimal.h"
 #include "base/memory.h"
@@ -61,7 +62,8 @@ static void add_real(tmi_json_out *out, const char *key, double x)
     put_real(out, x);
 }
 
-static void put_number(tmi_json_out *out, const tmi_wave_number *x)
+/* Keys that only a change with an overlap has. */
+static void put_number(tmi_json_out *out, const tmi_wave_number *x, bool overlap)
 {
     tmi_json_open(out, '{');
     add_real(out, "estimate", x->estimate);
@@ -72,6 +74,7 @@ static void put_number(tmi_json_out *out, const tmi_wave_number *x)
     add_real(out, "least", x->least);
     add_real(out, "most", x->most);
     add_real(out, "bias_at_most", x->bias);
+    if (overlap) add_real(out, "rows", x->rows);
     tmi_json_add_open(out, "noise", '[');
     for (size_t k = 0; k < x->part_count; k++) {
         const tmi_noise_part *p = &x->parts[k];
@@ -105,8 +108,11 @@ void tmi_put_earlier(tmi_json_out *out, const tmi_earlier_list *e)
         tmi_json_add_string(out, "wave", own->wave);
         tmi_json_add_string(out, "certificate", own->certificate);
         tmi_json_add_string(out, "law", laws[is_gaussian(own)]);
+        const bool overlap = own->sample > 0;
+        if (overlap) tmi_json_add_integer(out, "sample", own->sample);
+        if (overlap) tmi_json_add_integer(out, "population", own->population);
         tmi_json_add_open(out, "numbers", '[');
-        for (size_t g = 0; g < own->count; g++) put_number(out, &own->numbers[g]);
+        for (size_t g = 0; g < own->count; g++) put_number(out, &own->numbers[g], overlap);
         tmi_json_close(out, ']');
         tmi_json_close(out, '}');
     }
@@ -137,13 +143,15 @@ static bool read_part(tmi_noise_part *part, const tmi_value *value, bool gaussia
 }
 
 /* *right: it is a number that a release could have. */
-static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value *value, bool gaussian, tamis_error *err)
+static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value *value, bool gaussian, bool overlap,
+                                tamis_error *err)
 {
     static const char *const keys[] = {"estimate", "sampling_se", "df",           "lower", "upper",
-                                       "least",    "most",        "bias_at_most", "noise"};
+                                       "least",    "most",        "bias_at_most", "noise", "rows"};
     const tmi_value *noise = tmi_value_field(value, "noise", TMI_VALUE_LIST),
                     *df = tmi_value_field(value, "df", TMI_VALUE_INTEGER);
-    *right = noise && df && !tmi_value_extra_key(value, keys, sizeof keys / sizeof *keys) &&
+    *right = noise && df && !tmi_value_extra_key(value, keys, sizeof keys / sizeof *keys - (overlap ? 0 : 1)) &&
+             (!overlap || read_real(&x->rows, tmi_value_get(value, "rows"), 0)) &&
              read_real(&x->estimate, tmi_value_get(value, "estimate"), NAN) &&
              read_real(&x->sampling_se, tmi_value_get(value, "sampling_se"), NAN) &&
              read_real(&x->lower, tmi_value_get(value, "lower"), NAN) &&
@@ -164,16 +172,23 @@ static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value
 
 static tamis_status read_one(tmi_earlier *e, bool *right, const tmi_value *value, const tamis_plan *plan, tamis_error *err)
 {
-    static const char *const keys[] = {"statistic", "survey", "wave", "certificate", "law", "numbers"};
+    static const char *const keys[] = {"statistic", "survey", "wave", "certificate", "law", "numbers", "sample", "population"};
+    const bool overlap = plan->statistics[e->statistic].contrast->before != NULL;
     const tmi_value *numbers = tmi_value_field(value, "numbers", TMI_VALUE_LIST);
     const char *law = tmi_value_field_text(value, "law"), *hash = tmi_value_field_text(value, "certificate"),
                *wave = tmi_value_field_text(value, "wave");
     const bool gaussian = strcmp(law, laws[1]) == 0;
     tamis_status status = TAMIS_OK;
-    *right = tmi_value_kind_of(value) == TMI_VALUE_MAP && !tmi_value_extra_key(value, keys, sizeof keys / sizeof *keys) &&
+    *right = tmi_value_kind_of(value) == TMI_VALUE_MAP &&
+             !tmi_value_extra_key(value, keys, sizeof keys / sizeof *keys - (overlap ? 0 : 2)) &&
              (gaussian || strcmp(law, laws[0]) == 0) && tmi_is_sha256_text(hash) && numbers &&
              tmi_value_whole(value, "statistic") == (int64_t)e->statistic &&
              tmi_value_size(numbers) == (size_t)tmi_statistic_cells(&plan->statistics[e->statistic]);
+    if (*right && overlap) {
+        e->sample = tmi_value_whole(value, "sample");
+        e->population = tmi_value_whole(value, "population");
+        *right = e->sample > 1 && e->sample <= e->population && e->population <= TAMIS_MAX_UNITS;
+    }
     if (!*right) return TAMIS_OK;
     snprintf(e->certificate, sizeof e->certificate, "%s", hash);
     TMI_TRY(tmi_copy_string(&e->survey, tmi_value_field_text(value, "survey"), err));
@@ -183,7 +198,7 @@ static tamis_status read_one(tmi_earlier *e, bool *right, const tmi_value *value
     e->count = tmi_value_size(numbers);
     size_t g = 0;
     for (const tmi_value *item = tmi_value_first(numbers); item && *right; item = tmi_value_next(item))
-        TMI_TRY(read_number(&e->numbers[g++], right, item, gaussian, err));
+        TMI_TRY(read_number(&e->numbers[g++], right, item, gaussian, overlap, err));
 
 done:
     return status;

@@ -18,6 +18,7 @@ typedef struct tmi_wave_number {
     double lower, upper; /* its interval; NaN: there is none */
     double least, most;  /* where it certainly lies */
     double bias;         /* the largest; NaN: none */
+    double rows;         /* of a mean: the estimated size of its group, where a covariance needs it; else 0 */
     int64_t df;          /* of sampling_se; TMI_NORMAL: it is taken as normal */
     tmi_noise_part *parts;
     size_t part_count;
@@ -28,6 +29,7 @@ typedef struct tmi_earlier {
     size_t statistic; /* the change, in the plan */
     char *survey, *wave;
     char certificate[TMI_SHA256_TEXT]; /* the hash of the earlier certificate */
+    int64_t sample, population;        /* sizes of its simple random sample, where units of it are in this one; else 0 */
     tmi_wave_number *numbers;          /* one per group */
     size_t count;
 } tmi_earlier;

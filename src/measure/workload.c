@@ -333,6 +333,7 @@ static bool is_only_added_up(const tmi_workload *w, const tmi_plan_column *x)
     for (size_t i = 0; i < w->plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &w->plan->statistics[i];
         if (!w->maps[i].known && (t->column == x || t->second == x) && !tmi_is_sum(t)) return false;
+        if (t->contrast && t->contrast->before == x) return false; /* without a value nobody was in the earlier sample */
     }
     return true;
 }
@@ -436,11 +437,15 @@ done:
 
 #define MOST_NUMBERS 2 /* whose levels a linearised variable is a function of (variance/method.h) */
 
-/* Two statistics of the same rows, of one column each, which are not about the same one. */
+/* Two statistics of the same rows, of one column each, which are not about the same one; or a mean and its earlier values. */
 static tamis_status set_products(tmi_workload *w, size_t i, tamis_error *err)
 {
     const tmi_plan_contrast *c = w->plan->statistics[i].contrast;
     const tmi_plan_compared *x = &c->compared[0], *y = &c->compared[1];
+    if (c->before) {
+        const tamis_status status = set_variable(&w->maps[i].x, w, i, x->column, err);
+        return status == TAMIS_OK ? set_variable(&w->maps[i].y, w, i, c->before, err) : status;
+    }
     if (c->compared_count < 2 || !x->column || !y->column || x->second || y->second || x->column == y->column ||
         tmi_relation_of(x->column, y->column) != TMI_UNRELATED)
         return TAMIS_OK;

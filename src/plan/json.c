@@ -292,6 +292,12 @@ static void put_statistic(tmi_json_out *out, const tamis_plan *plan, const tmi_p
     if (s->shrink) tmi_json_add_string(out, "shrink", "yes");
     if (s->contrast) tmi_put_text_field(out, "since", tmi_last_name(s->contrast->since));
     if (s->contrast && s->contrast->independent) tmi_put_text_field(out, "samples", "independent");
+    if (s->contrast && s->contrast->before) {
+        tmi_json_add_open(out, "overlap", '{');
+        tmi_json_add_integer(out, "size", s->contrast->overlap);
+        tmi_json_add_string(out, "before", s->contrast->before->name);
+        tmi_json_close(out, '}');
+    }
     if (s->model && (s->model->vif || s->model->r2)) {
         tmi_json_add_open(out, "typical", '{');
         tmi_put_exact_field(out, "vif", s->model->vif);

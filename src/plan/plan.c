@@ -114,6 +114,7 @@ static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic 
     if ((tmi_is_contrast(s->kind) && !s->contrast) || (s->contrast && !tmi_is_contrast(s->kind) && !s->model)) return false;
     if (s->contrast && s->contrast->term_count < (s->kind == TMI_CONTRAST_CHANGE ? 1 : 2)) return false;
     if (s->contrast && (s->kind == TMI_CONTRAST_CHANGE) != (s->contrast->since != NULL)) return false;
+    if (s->contrast && !is_column_or_none(plan, s->contrast->before)) return false;
     for (size_t k = 0; k < s->by_count; k++)
         if (!is_column(plan, s->by[k])) return false;
     return is_column_or_none(plan, s->column) && is_column_or_none(plan, s->second) && is_column_or_none(plan, s->where);

@@ -316,6 +316,9 @@ typedef struct tmi_plan_contrast {
     size_t term_count;
     char *since;      /* of a change: the path of the folder of the earlier release, without a slash at its end */
     bool independent; /* the same: the samples are declared to be independent */
+    const tmi_plan_column
+        *before;     /* of a change of a mean: its value in the earlier wave, of units of both samples; NULL: none */
+    int64_t overlap; /* how many units those are, which is public */
 } tmi_plan_contrast;
 
 typedef enum tmi_model_family { TMI_LINEAR, TMI_LOGISTIC, TMI_POISSON } tmi_model_family;
@@ -523,6 +526,14 @@ static inline bool tmi_has_mechanism(const tmi_plan_statistic *statistic)
 static inline bool tmi_has_contributions(const tmi_plan_column *column)
 {
     return column && (column->contribution || column->times);
+}
+
+/* Whether every set of as many units is as likely: a simple random sample of units that are drawn once, of which all respond. */
+static inline bool tmi_is_simple_sample(const tmi_plan_design *design)
+{
+    const tmi_plan_kind *kind = design->kind;
+    return kind->equal && kind->known_count && !kind->in_order && !kind->clusters && !kind->takes_all && !design->by &&
+           !design->nonresponse && design->sample > 1 && design->population > 0;
 }
 
 /* Whether several rows of a unit are counted: then units of statistics are rows. With replacement a unit that is drawn twice has

@@ -76,10 +76,30 @@ static tamis_status check_models(const tamis_plan *plan, tamis_error *err)
     return TAMIS_OK;
 }
 
+/* The covariance of two samples that share units is known where both are simple random samples (inference/waves.h). */
+static tamis_status check_overlaps(const tamis_plan *plan, tamis_error *err)
+{
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        if (!t->contrast || !t->contrast->before) continue;
+        if (!tmi_is_simple_sample(&plan->design) || plan->privacy.rows_per_unit > 1)
+            return tmi_fail(err, TAMIS_REFUSED,
+                            "%s:%d:%d: overlap: how two waves vary together is known for simple random samples with a row per "
+                            "unit; nearest setting that works: without `overlap`, so that both variances are added",
+                            plan->name, t->line, t->place);
+        if (t->contrast->overlap > plan->design.sample)
+            return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: overlap.size: expected at most the size of the sample", plan->name,
+                            t->line, t->place);
+    }
+    return TAMIS_OK;
+}
+
 tamis_status tmi_refuse_plan(const tamis_plan *plan, tamis_error *err)
 {
     const tamis_status models = check_models(plan, err);
     if (models != TAMIS_OK) return models;
+    const tamis_status overlaps = check_overlaps(plan, err);
+    if (overlaps != TAMIS_OK) return overlaps;
     tamis_status status = check_setting(plan, err);
     return status == TAMIS_OK ? check_regularised(plan, err) : status;
 }

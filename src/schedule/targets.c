@@ -313,6 +313,40 @@ done:
     return status;
 }
 
+#define ALIKE 0.7 /* the correlation of the values of both waves that is expected of the units of both */
+
+double tmi_expected_overlap(const tmi_schedule *s, size_t i)
+{
+    const tmi_earlier *before = tmi_earlier_of(s->earlier, i);
+    const double kept = (double)s->plan->statistics[i].contrast->overlap, sample = (double)s->plan->design.sample;
+    return ALIKE * fmin(kept / sqrt(sample * (before ? (double)before->sample : sample)), 1);
+}
+
+/* A change whose units of both samples have both values: with `products` their covariance is taken off. */
+static tamis_status add_change(making *m, size_t i, bool products, tamis_error *err)
+{
+    const tmi_schedule *s = m->s;
+    tmi_targets *a = m->targets;
+    const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    const size_t noise = a->part_count, of = tmi_term_statistic(c, 0);
+    double squares[TMI_MOMENTS] = {0};
+    tmi_typical_group o;
+    tamis_status status;
+    tmi_typical_group_make(&o, s, of);
+    TMI_TRY(take_all(a, s, of, o.uncertain, false, err));
+    TMI_TRY(take_all(a, s, of, o.estimate, false, err));
+    const size_t spread = a->part_count;
+    const double sampling = isnan(o.sampling_sd) ? 0 : 2 * o.sampling_sd * o.sampling_sd;
+    add_product(squares, o.estimate, o.estimate, 1);
+    if (products) TMI_TRY(take_all(a, s, i, squares, true, err));
+    add_aim(m, SIZE_MAX, tmi_number_nearest(s->plan->statistics[i].share),
+            sampling * (products ? 1 - tmi_expected_overlap(s, i) : 1), products ? tmi_variance_margin(CONFIDENCE) : 0, noise,
+            spread);
+
+done:
+    return status;
+}
+
 bool tmi_targets_may_have_products(const tmi_schedule *s)
 {
     bool may = false;
@@ -438,7 +472,8 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, bool produc
         shares += tmi_number_nearest(s->plan->statistics[i].share);
     }
     for (size_t i = 0; i < s->plan->asked_count; i++)
-        if (tmi_reads_products(s, i)) TMI_TRY(add_pair(&m, i, products, err));
+        if (tmi_reads_products(s, i))
+            TMI_TRY((s->plan->statistics[i].contrast->before ? add_change : add_pair)(&m, i, products, err));
     TMI_TRY(add_spreads(&m, shares, err));
     for (size_t i = 0; i < a->count; i++) {
         a->list[i].noise = a->parts + m.noise[i];

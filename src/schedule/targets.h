@@ -27,6 +27,9 @@ typedef struct tmi_targets {
  * both columns, which shows how these vary together. Errors: SYSTEM. */
 tamis_status tmi_targets_make(tmi_targets *targets, const tmi_schedule *schedule, bool products, tamis_error *err);
 
+/* The correlation of both numbers of a change that is expected where units of both samples have both values. */
+double tmi_expected_overlap(const tmi_schedule *schedule, size_t change);
+
 /* Whether there are such differences, whose sampling variances could be read from such a table. */
 bool tmi_targets_may_have_products(const tmi_schedule *schedule);
 void tmi_targets_clear(tmi_targets *targets);

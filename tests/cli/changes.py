@@ -105,6 +105,65 @@ def a_change_is_this_number_minus_that_of_the_other_folder():
             verified(folder, "2-release", "the earlier release is missing, and was not compared")
 
 
+def panel(folder, size):
+    """The second wave with `size` persons of the first, and what they said then, in `w`; new persons have no value there."""
+    first = [line.split(",") for line in (folder / "rows1.csv").read_text().split()[1:]]
+    second = [line.split(",") for line in (folder / "rows2.csv").read_text().split()[1:]]
+    lines = []
+    for i, (old, new) in enumerate(zip(first, second)):
+        kept = i < size
+        lines.append(",".join([str(min(int(old[0]) + i % 3, 40)), old[1], old[2], old[3], old[0]] if kept else new + [""]))
+    (folder / "rows2.csv").write_text("\n".join(["x,y,g,c,w", *lines]) + "\n")
+
+
+@case
+def persons_of_both_samples_take_their_covariance_off():
+    """With next to no noise V is V2 + V1 - 2 C, C from the persons of both samples: here by hand, from the two files."""
+    overlap = "since: 1-release, overlap: {size: 200, before: w}"
+    for epsilon in (4, 100000):
+        with Waves(loss=f"epsilon: {epsilon}", budget="epsilon: 1000000") as (folder, before):
+            panel(folder, 200)
+            path = plan(folder, 2, ["{mean: x, by: g}", "{mean: x}", f"{{change: {{mean: x}}, by: g, {overlap}}}"], loss=f"epsilon: {epsilon}",
+                        budget="epsilon: 1000000")
+            path.write_text(path.read_text().replace("  y: {", "  w: {from: 0, to: 40, step: 1}\n  y: {"))
+            found = release(folder, path)
+            certificate = json.loads((folder / "2-release" / "certificate.json").read_text())
+            assert any([("number" in a) for a in m["axes"]].count(True) == 2 for m in certificate["measurements"]), certificate["measurements"]
+            earlier = certificate["earlier"][0]
+            assert (earlier["sample"], earlier["population"]) == (300, 3000) and all("rows" in x for x in earlier["numbers"]), earlier
+            table = [line.split(",") for line in (folder / "rows2.csv").read_text().split("\n")[1:-1]]
+            for r, x, y, g in zip(found[3:], found[:2], before[:2], "ab", strict=True):
+                own = [row for row in table if row[2] == g]
+                both = [(int(row[0]), int(row[4])) for row in own if row[4]]
+                sizes = [len(own), sum(line.endswith(f",{g}") or f",{g}," in line for line in (folder / "rows1.csv").read_text().split())]
+                products = sum((a - x["estimate"]) * (b - y["estimate"]) for a, b in both)
+                covariance = products * (1 - 300 * 300 / (3000 * 200)) / (sizes[0] * sizes[1])
+                plain = x["sampling_se"] ** 2 + y["sampling_se"] ** 2
+                wanted = max(plain - 2 * covariance, 0.05 * plain) ** 0.5
+                assert r["sampling_se"] < 0.98 * plain ** 0.5, (r, plain)
+                assert not any("opposite directions" in n for n in r.get("notes", [])), r
+                if epsilon > 4:
+                    assert abs(r["sampling_se"] - wanted) < 2e-3 * wanted, (r["sampling_se"], wanted, plain ** 0.5)
+                else:
+                    assert r["sampling_se"] > 0.8 * wanted, (r["sampling_se"], wanted)
+            verified(folder, "2-release", "the earlier release agrees with the certificate")
+
+
+@case
+def an_overlap_needs_two_simple_random_samples():
+    for first, second in ((SRS, CLUSTERS), (CLUSTERS, SRS)):
+        with Waves(design=first) as (folder, _):
+            path = plan(folder, 2, ["{change: {mean: x}, by: g, since: 1-release, overlap: {size: 100, before: w}}"], design=second)
+            path.write_text(path.read_text().replace("  y: {", "  w: {from: 0, to: 40, step: 1}\n  y: {"))
+            done = with_memory("check", path, cwd=folder)
+            assert done.returncode == REFUSED and "overlap" in done.stderr and "simple random sample" in done.stderr, done.stderr
+    with Waves() as (folder, _):
+        path = plan(folder, 2, ["{change: {mean: x}, by: g, since: 1-release, overlap: {size: 301, before: w}}"])
+        path.write_text(path.read_text().replace("  y: {", "  w: {from: 0, to: 40, step: 1}\n  y: {"))
+        done = with_memory("check", path, cwd=folder)
+        assert done.returncode == INVALID and "at most the size of the sample" in done.stderr, done.stderr
+
+
 @case
 def two_releases_in_folders_of_one_name_are_refused():
     with Waves() as (folder, _):
@@ -182,7 +241,14 @@ WORDS = {
     "{change: {mean: x, between: {g: [a, b]}}, since: 1-release}": "does not belong in change",
     "{change: {median: x}, since: 1-release}": "is not compared",
     "{change: {mean: x}, since: 1-release, shrink: yes}": "is not for contrasts",
-    "{change: {mean: x}, since: 1-release, overlap: 100}": "is not measured",
+    "{change: {mean: x}, since: 1-release, overlap: 100}": "size: 500, before: income_before",
+    "{change: {mean: x}, since: 1-release, overlap: {size: 100}}": "before: income_before",
+    "{change: {mean: x}, since: 1-release, overlap: {size: 100, before: y, of: x}}": "unknown key",
+    "{change: {mean: x}, since: 1-release, overlap: {size: 100, before: y}}": "with the range and step of x",
+    "{change: {mean: x}, since: 1-release, overlap: {size: 100, before: x}}": "with the range and step of x",
+    "{change: {total: x}, since: 1-release, overlap: {size: 100, before: y}}": "is for the change of a mean",
+    "{change: {mean: x}, since: 1-release, samples: independent, overlap: {size: 100, before: y}}": "contradicts samples",
+    "{mean: x, overlap: {size: 100, before: y}}": "is for change",
     "{change: {mean: x}, since: 1-release, for_change: yes}": "is not measured",
     "{mean: x, since: 1-release}": "is for change",
     "{mean: x, samples: independent}": "is for change",

@@ -61,6 +61,8 @@ MAPS = {
     "definitions/statistic/properties/ratio": f"statistics: [{{ratio: {{{UNKNOWN}}}}}]\n",
     "definitions/compared": f"statistics: [{{difference: {{{UNKNOWN}}}}}]\n",
     "definitions/regression": f"statistics: [{{regression: {{{UNKNOWN}}}}}]\n",
+    "definitions/statistic/properties/overlap": f"columns: {{y: {{from: 0, to: 6, step: 1}}}}\n"
+                                                f"statistics: [{{change: {{mean: y}}, since: w, overlap: {{{UNKNOWN}}}}}]\n",
     "definitions/statistic/properties/typical": f"columns: {{y: {{from: 0, to: 6, step: 1}}, g: {{values: [a, b]}}}}\n"
                                                 f"statistics: [{{regression: {{of: y, on: [g]}}, typical: {{{UNKNOWN}}}}}]\n",
     "definitions/loss": f"budget: {{{UNKNOWN}}}\n",

@@ -6,6 +6,7 @@
 
 #include "inference/contrast_noise.h"
 #include "inference/error_term.h"
+#include "inference/waves.h"
 #include "num/law/noise.h"
 #include "schedule/standard_errors.h"
 #include "tests/base/memory_that_fails.h"
@@ -113,6 +114,35 @@ static void the_noise_of_their_squares_is_that_of_the_integers(void **state)
     scene_end(&c);
 }
 
+/* Two simple random samples of 120 of 600 that share 60 units: the earlier values are those of x, which are 4 or missing here. */
+static void an_overlap_takes_the_covariance_off(void **state)
+{
+    (void)state;
+    scene c;
+    tmi_wave_number then = {
+        .estimate = -4, .sampling_se = 0.2, .lower = -4.4, .upper = -3.6, .least = -4, .most = 4, .bias = NAN};
+    tmi_earlier own = {.statistic = 1, .sample = 120, .population = 600, .numbers = &then, .count = 1};
+    tmi_earlier_list list = {&own, 1};
+    double sum = 0, mean = 0;
+    then.rows = 600;
+    scene_begin(&c, survey_plan(designs[0], "epsilon: 1000000", "{from: -4, to: 4, step: 1}",
+                                "  - {mean: z}\n  - {change: {mean: z}, since: w1, overlap: {size: 60, before: x}}\n"));
+    survey_count(&c);
+    scene_read(&c);
+    c.s.earlier = &list;
+    assert_int_equal(tmi_read_changes(&c.results, &c.inference, NULL), TAMIS_OK);
+    for (int i = 0; i < SURVEY_ROWS; i++) mean += survey_z[i] / SURVEY_ROWS;
+    for (int i = 0; i < SURVEY_ROWS; i++) sum += survey_x[i] ? (survey_z[i] - mean) * (4 - then.estimate) : 0;
+    const tmi_result *r = scene_result(&c, 1, 0), *now = scene_result(&c, 0, 0);
+    const double both = now->sampling_se * now->sampling_se + 0.04, together = (60 / 14400.0 - 1 / 600.0) / 60 * sum,
+                 wanted = sqrt(both - 2 * together);
+    assert_true(fabs(2 * together) > 0.05 * both);
+    if (!(fabs(r->sampling_se - wanted) < 2e-3 * wanted))
+        fail_msg("%.9g, not %.9g; both %.9g", r->sampling_se, wanted, sqrt(both));
+    c.s.earlier = NULL;
+    scene_end(&c);
+}
+
 /* A contrast with the weights of a difference is that difference, and one with three times these has three times its interval. */
 static void weights_scale_everything(void **state)
 {
@@ -214,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(their_noise_is_that_of_the_integers),
         cmocka_unit_test(the_noise_of_their_squares_is_that_of_the_integers),
+        cmocka_unit_test(an_overlap_takes_the_covariance_off),
         cmocka_unit_test(weights_scale_everything),
         cmocka_unit_test(intervals_without_noise_are_the_usual_ones),
         cmocka_unit_test(quotients_need_a_denominator),

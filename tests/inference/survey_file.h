@@ -15,9 +15,9 @@
 
 #define SURVEY_ROWS 120 /* 48 of stratum p, 72 of q; clusters of six, of one stratum each */
 
-/* What the file has: z, and whether g is a. */
+/* What the file has: z, whether g is a, and whether x is there. */
 static double survey_z[SURVEY_ROWS];
-static bool survey_a[SURVEY_ROWS];
+static bool survey_a[SURVEY_ROWS], survey_x[SURVEY_ROWS];
 
 static char survey_folder[64], survey_path[100], frame_path[100];
 static uint64_t survey_word = 5;
@@ -56,6 +56,7 @@ static int survey_begin(void **state)
         const char *g = i % 17 == 0 ? "" : survey_random(3) ? "a" : "b", *h = (const char *[]){"u", "v", "w"}[survey_random(3)];
         survey_z[i] = survey_random(9) - 4;
         survey_a[i] = *g == 'a';
+        survey_x[i] = !no_x;
         fprintf(file, "%s,%s,%g,%s,%s,%s,k%d,%g,u%d,%.17g\n", x, y, survey_z[i], g, h, i < 48 ? "p" : "q", i / 6,
                 survey_weight(i), i, 1 / survey_weight(i));
         fprintf(frame, "u%d,%.17g\n", i, 1 / survey_weight(i));

@@ -100,6 +100,11 @@ static const char *const plans[] = {
     "     baseline: {awards: \"Yes\", status: missing}, typical: {vif: 1.5, r2: 1/3}, where: {age: {from: 15.5}}}\n"
     "  - {regression: {of: {status: employed}, on: [awards, {age: [16, 65]}], family: logistic}, baseline: {age: '[16,65)'}}\n"
     "  - {regression: {of: age, on: [awards], family: poisson}, by: status}\n",
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ncolumns: {pay: {from: 0, to: 9, step: 1}, then: {from: "
+    "0, to: 9, "
+    "step: 1}}\ndesign: {srs: {population: 100, sample: 10}}\nstatistics:\n  - {change: {mean: pay}, since: w1-release, overlap: "
+    "{size: 5, "
+    "before: then}}\n",
 };
 #define PLANS (sizeof plans / sizeof *plans)
 

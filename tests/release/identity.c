@@ -60,6 +60,10 @@ static const char contrasts[] = HEAD FILE_A "design: {srs: {population: 900, sam
 static const char since[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON
                                         "columns:\n  y: {from: 0, to: 6, step: 1}\n"
                                         "statistics:\n  - {change: {mean: y}, since: nowhere}\n" BUDGET;
+static const char overlap[] = HEAD FILE_A
+    "design: {srs: {population: 90000, sample: 9000}}\n" PERSON
+    "columns:\n  y: {from: 0, to: 6, step: 1}\n  w: {from: 0, to: 6, step: 1}\n"
+    "statistics:\n  - {change: {mean: y}, since: nowhere, overlap: {size: 9000, before: w}}\n" BUDGET;
 static const char clusters[] = HEAD FILE_A
     "design: {cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}}\n" PERSON CONTRASTS BUDGET;
 #define MODELS \

@@ -177,15 +177,18 @@ def contrast(of: Statistic, *, over: By, weights: Sequence[Amount], **more: Unpa
     return _statistic("contrast", {**_compared(of), "by": plain(over), "weights": plain(weights)}, **more)
 
 
-def change(of: Statistic, *, since: str | os.PathLike[str], independent: bool = False, **more: Unpack[Keys]) -> Statistic:
+def change(of: Statistic, *, since: str | os.PathLike[str], independent: bool = False, overlap: Mapping[str, Any] | None = None,
+           **more: Unpack[Keys]) -> Statistic:
     """A statistic minus that of an earlier release, whose folder is verified first. `independent`: no person can be in both samples
-    but by chance.
+    but by chance. `overlap`: how many units are in both simple random samples, and the column of their earlier values, such as
+    {"size": 500, "before": "income_before"}.
 
     >>> change(mean("income"), since="wave-2025-release", by="sex").to_dict()
     {'change': {'mean': 'income'}, 'since': 'wave-2025-release', 'by': 'sex'}
     """
     made = _statistic("change", _compared(of), **more).to_dict()
-    return Statistic({"change": made.pop("change"), "since": os.fspath(since), **({"samples": "independent"} if independent else {}), **made})
+    return Statistic({"change": made.pop("change"), "since": os.fspath(since), **({"samples": "independent"} if independent else {}),
+                      **({"overlap": plain(overlap)} if overlap else {}), **made})
 
 
 def correlation(first: str, second: str, **more: Unpack[Keys]) -> Statistic:

@@ -101,6 +101,7 @@ class Builders(unittest.TestCase):
                   tamis.contrast(tamis.ratio("x", "y"), over="a", weights=[1, -1]),
                   tamis.difference(tamis.share({"a": "b"}), minus=tamis.mean("x")),
                   tamis.change(tamis.mean("x"), since="w1-release", independent=True),
+                  tamis.change(tamis.mean("x"), since="w1-release", overlap={"size": 5, "before": "y"}),
                   tamis.correlation("x", "y"),
                   tamis.regression("x", ["a", {"y": [5]}], family="linear", interactions=[["a", "y"]], baseline={"a": "b"}, typical={"vif": 1, "r2": 0}),
                   tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",

@@ -158,9 +158,10 @@ stat_contrast <- function(of, over, weights, by = NULL, where = NULL, share = NU
                 share, confidence, ...)
 
 # Since the folder of an earlier release.
-stat_change <- function(of, since, independent = FALSE, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
+stat_change <- function(of, since, independent = FALSE, overlap = NULL, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("change", list(compared(of, "of")), by, where, share, confidence, ...,
-                keys = given(since = one_text(since, "since"), samples = if (isTRUE(independent)) "independent"))
+                keys = given(since = one_text(since, "since"), samples = if (isTRUE(independent)) "independent",
+                             overlap = overlap))
 
 stat_correlation <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...) {
   columns <- targets_of(x, "x")

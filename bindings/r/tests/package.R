@@ -57,6 +57,8 @@ test("formulas", {
                    list(count = "units", between = list(sex = list("m", "f")))))
   expect(identical(item(stat_change(stat_mean(~x), since = "w1-release", independent = TRUE, by = ~g)),
                    list(change = list(mean = "x"), since = "w1-release", samples = "independent", by = list("g"))))
+  expect(identical(item(stat_change(stat_mean(~x), since = "w1-release", overlap = list(size = 5, before = "y")))$overlap,
+                   list(size = 5, before = "y")))
   expect(identical(item(stat_correlation(~x + y))$correlation, list("x", "y")))
   expect(identical(item(stat_regression(status == "u" ~ sex + cut(age, c(30, 50)) + sex:age, family = "logistic", baseline = list(sex = "m"))),
                    list(regression = list(of = list(status = "u"), on = list("sex", list(age = list("30", "50"))), family = "logistic",
@@ -96,7 +98,7 @@ test("every key of the schema has an argument", {
     keys <- names(schema$definitions$statistic$properties)
     kinds <- sub("^stat_", "", grep("^stat_", getNamespaceExports("tamis"), value = TRUE))
     kinds[kinds == "var"] <- "variance"
-    expect(setequal(keys, c(kinds, "by", "where", "budget_share", "confidence", "at", "line", "since", "samples", "baseline", "typical",
+    expect(setequal(keys, c(kinds, "by", "where", "budget_share", "confidence", "at", "line", "since", "samples", "overlap", "baseline", "typical",
                             tamis:::shared_keys)),
            setdiff(keys, kinds))
     columns <- c("from", names(formals(tamis_number)), names(formals(tamis_values)), "values")

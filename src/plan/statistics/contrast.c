@@ -4,6 +4,8 @@
  * it is that one; else it is added after those that were asked for, and nobody sees it. So a contrast has no table of its own. */
 #include <string.h>
 
+#include <tamis/experimental/bound.h>
+
 #include "base/memory.h"
 #include "num/number.h"
 #include "plan/json_fields.h"
@@ -121,6 +123,42 @@ static void read_minus(tmi_reader *reader, const tmi_value *value, tamis_plan *p
 
 /* ---- since an earlier release ---- */
 
+/* How many units are in both samples, and the column of the values that these had then. */
+typedef struct overlap {
+    const tamis_plan *plan;
+    tmi_plan_contrast *change;
+} overlap;
+
+static void read_size(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_read_whole(reader, value, &((overlap *)target)->change->overlap, 1, TAMIS_MAX_UNITS, "500");
+}
+
+static void read_before(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    const overlap *o = target;
+    const tmi_plan_column *own = o->change->compared[0].column, *column = tmi_read_number(reader, value, o->plan);
+    if (!column) return;
+    if (column == own || column->by_stratum || own->by_stratum || column->grid.low != own->grid.low ||
+        column->grid.high != own->grid.high || column->grid.step != own->grid.step)
+        tmi_complain(reader, value, "expected another column with the range and step of %s", own->name);
+    else if (column->missing != TMI_LEAVE_OUT)
+        tmi_complain(reader, value, "expected a column without `missing`: who has no value was not in the earlier sample");
+    else o->change->before = column;
+}
+
+static void read_overlap(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
+{
+    static const tmi_plan_key keys[] = {
+        {.name = "size", .read = read_size, .required = "size: 500"},
+        {.name = "before", .read = read_before, .required = "before: income_before"},
+    };
+    overlap o = {plan, c};
+    if (c->compared[0].kind != TMI_MEAN || !c->compared[0].column || c->compared[0].column->conditions)
+        tmi_complain_key(reader, map, "is for the change of a mean of a number, e.g. change: {mean: income}");
+    else tmi_read_map(reader, map, keys, 2, "{size: 500, before: income_before}", &o);
+}
+
 void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *plan, tmi_plan_contrast *c)
 {
     static const char *const known[] = {"independent"};
@@ -136,6 +174,9 @@ void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *
     const char *name = tmi_last_name(c->since);
     if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         tmi_complain(reader, since, "expected a folder by its name, e.g. wave-2025-release");
+    const tmi_value *overlap = tmi_value_get(map, "overlap");
+    if (overlap && samples) tmi_complain_key(reader, overlap, "contradicts samples: independent");
+    else if (overlap) read_overlap(reader, overlap, plan, c);
     if (!samples || !tmi_read_word(reader, samples, &which, known, 1)) return;
     c->independent = true;
     if (plan->wave.same_sample)

@@ -407,10 +407,10 @@ static const tmi_plan_key keys[] = {
     {.name = "cuts", .read = tmi_read_later},
     {.name = "since", .read = tmi_read_later},
     {.name = "samples", .read = tmi_read_later},
+    {.name = "overlap", .read = tmi_read_later},
     {.name = "baseline", .read = tmi_read_later},
     {.name = "typical", .read = tmi_read_later},
     /* what tamis does not do */
-    {.name = "overlap", .not_offered = NO_COVARIANCE},
     {.name = "for_change", .not_offered = NO_COVARIANCE},
 };
 
@@ -422,7 +422,8 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
                     *method = tmi_value_get(value, "method"), *line = tmi_value_get(value, "line"),
                     *interval = tmi_value_get(value, "interval"), *shrink = tmi_value_get(value, "shrink"),
                     *since = tmi_value_get(value, "since"), *samples = tmi_value_get(value, "samples"),
-                    *baseline = tmi_value_get(value, "baseline"), *typical = tmi_value_get(value, "typical");
+                    *overlap = tmi_value_get(value, "overlap"), *baseline = tmi_value_get(value, "baseline"),
+                    *typical = tmi_value_get(value, "typical");
     if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
     if (!e->kind) return;
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
@@ -430,6 +431,7 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
     if (s->kind == TMI_CONTRAST_CHANGE && s->contrast) tmi_read_since(reader, value, e->plan, s->contrast);
     else if (since && s->kind != TMI_CONTRAST_CHANGE) tmi_complain_key(reader, since, "is for change");
     else if (samples && s->kind != TMI_CONTRAST_CHANGE) tmi_complain_key(reader, samples, "is for change");
+    else if (overlap && s->kind != TMI_CONTRAST_CHANGE) tmi_complain_key(reader, overlap, "is for change");
     if (s->kind == TMI_CORRELATION) tmi_read_correlation(reader, e->kind, e->plan, s);
     if (s->kind == TMI_REGRESSION) {
         tmi_read_regression(reader, e->kind, value, e->plan, s);

@@ -146,6 +146,12 @@ static tamis_status check(const search *c, size_t k, const tamis_plan *then, tam
         return refuse(c, k, "that release is of the same survey and wave: give the waves names, e.g. wave: 2026", err);
     if (strcmp(plan->privacy.unit, then->privacy.unit) != 0 || tmi_counts_rows(plan) != tmi_counts_rows(then))
         return refuse(c, k, "that release is of other units: `unit` must be the same, and rows counted in both or in none", err);
+    const tmi_plan_contrast *change = change_of(c, k)->contrast;
+    if (change->before && (!tmi_is_simple_sample(&then->design) || then->privacy.rows_per_unit > 1))
+        return refuse(c, k, "overlap: that release is not of a simple random sample with a row per unit: leave `overlap` out",
+                      err);
+    if (change->before && change->overlap > then->design.sample)
+        return refuse(c, k, "overlap: that sample has fewer units than both are said to have together", err);
     if (then->control_count > 0)
         return refuse(c, k,
                       "that release is calibrated, and a change is of numbers that are not: how calibration moved them is not "
@@ -172,6 +178,12 @@ static tamis_status see(void *context, const tamis_release *r, tamis_error *err)
         TMI_TRY(tmi_copy_string(&e->wave, then->wave.name, err));
         memcpy(e->certificate, r->certificate->hash, sizeof e->certificate);
         TMI_TRY(take_numbers(e, &inference, r, j, err));
+        if (!change_of(c, k)->contrast->before) {
+            for (size_t g = 0; g < e->count; g++) e->numbers[g].rows = 0;
+            continue;
+        }
+        e->sample = then->design.sample;
+        e->population = then->design.population;
     }
 
 done:
@@ -192,7 +204,7 @@ static bool are_near(const tmi_wave_number *x, const tmi_wave_number *y)
 {
     bool near = is_near(x->estimate, y->estimate) && is_near(x->sampling_se, y->sampling_se) && is_near(x->lower, y->lower) &&
                 is_near(x->upper, y->upper) && is_near(x->least, y->least) && is_near(x->most, y->most) &&
-                is_near(x->bias, y->bias) && x->df == y->df && x->part_count == y->part_count;
+                is_near(x->bias, y->bias) && is_near(x->rows, y->rows) && x->df == y->df && x->part_count == y->part_count;
     for (size_t k = 0; near && k < x->part_count; k++)
         near = is_near(x->parts[k].factor, y->parts[k].factor) && is_near(x->parts[k].scale, y->parts[k].scale) &&
                x->parts[k].count == y->parts[k].count && x->parts[k].gaussian == y->parts[k].gaussian;
@@ -204,7 +216,8 @@ static bool is_same_text(const char *x, const char *y) { return x && y ? strcmp(
 static bool is_of(const tmi_earlier *says, const tmi_earlier *is)
 {
     bool same = strcmp(says->certificate, is->certificate) == 0 && is_same_text(says->survey, is->survey) &&
-                is_same_text(says->wave, is->wave) && says->count == is->count;
+                is_same_text(says->wave, is->wave) && says->count == is->count && says->sample == is->sample &&
+                says->population == is->population;
     for (size_t g = 0; same && g < says->count; g++) same = are_near(&says->numbers[g], &is->numbers[g]);
     return same;
 }

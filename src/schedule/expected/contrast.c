@@ -7,6 +7,7 @@
 #include "measure/group_noise.h"
 #include "schedule/result.h"
 #include "schedule/standard_errors.h"
+#include "schedule/targets.h"
 
 #define GUESSED 0.25 /* a share of which nothing is said */
 
@@ -78,7 +79,9 @@ static tmi_expected_group expected_of(const tmi_expected_statistic *list, const 
         if (own->units > 0) found.units = fmin(found.units, own->units);
     }
     if (t->kind == TMI_CONTRAST_CHANGE) {
+        const double own = sampling;
         add_earlier(&noise, &sampling, s, i, group);
+        if (products) sampling -= 2 * tmi_expected_overlap(s, i) * sqrt(own * fmax(sampling - own, 0));
     } else if (!c->across) {
         const tmi_expected_group *a = group_of(list, s, i, 0, group), *b = group_of(list, s, i, 1, group);
         sampling -= 2 * correlation(s, i, products, a, b) * a->sampling_sd * b->sampling_sd; /* their weights are 1 and -1 */
