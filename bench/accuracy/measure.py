@@ -241,8 +241,7 @@ def time(_):
                 least = min(took(generated(count, design, rho)) for _ in range(3))
                 rows.append([count, design, "rho" if rho else "epsilon", f"{max(least - one, 0):.2f} s" if math.isfinite(least) else "refused"])
     return ("Time to choose the tables of generated plans, on one core of a busy machine (goal: 0.2 s for 200 statistics, 2 s for 2000;\n"
-            "a plan has at most 2000). Plans whose standard errors need more than 2^20 integers, one for each group and slot of clusters, are\n"
-            "refused.\n\n" + table(["statistics", "design", "loss", "time"], rows))
+            "a plan has at most 2000). Where totals of clusters do not all fit beside the tables, clusters share slots.\n\n" + table(["statistics", "design", "loss", "time"], rows))
 
 
 # ---- together ----

@@ -145,9 +145,8 @@ const tmi_design_words tmi_designs[] = {
      "two_stage: {first: {by: psu, population: 90, sample: 9}, second: {population: M, sample: 20, smallest: 150}}; clusters by "
      "unequal probabilities: first: {by: psu, pps: {method: sampford, probability: COLUMN, sample: 9}}",
      "one over the product of the two rates",
-     "with f the largest share of a cluster that is drawn (`smallest`), at most log(1 + f (e^eps - 1)), and less if few units "
-     "are "
-     "drawn per cluster; in a plan for two simple random samples, elsewhere eps itself",
+     "with f the largest share of a cluster that is drawn, at most log(1 + f (e^eps - 1)); less if clusters are a simple random "
+     "sample and few units are drawn per cluster; a plan with other clusters needs `smallest`",
      "1 of 10, then 2 of 4", make_two_stage, TAMIS_REPLACE},
     {"weights", "weights-only design: only the weights of a finished survey are known, not how the sample was drawn",
      "weights: {strata: COLUMN, cluster: COLUMN}, weight: w, max_weight: 500", "as given, clamped to max_weight",

@@ -384,7 +384,7 @@ static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets
     tmi_search search = {.problem = tmi_problem_of(targets, gaussian, budget),
                          .move_bounds = targets->move_bounds,
                          .copies = targets->copies,
-                         .most_numbers = (double)TMI_MAX_CELLS,
+                         .most_numbers = (double)TMI_MAX_PLAN_CELLS,
                          .watch = s->watch};
     double *ceilings = tmi_alloc(targets->count, sizeof *ceilings), *shares = tmi_alloc(targets->count, sizeof *shares);
     tmi_found_tables found = {0};

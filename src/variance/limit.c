@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 
-/* Sizes of the grids: of ln d, of centres, of widths about a centre, and of the nodes of an integral. */
-enum { GRID = 64, CENTRES = 22, WIDTHS = 2, NODES = 5 };
+/* Sizes of the grids: of ln d, of centres, of widths about a centre, and of the cells of an integral. */
+enum { GRID = 64, CENTRES = 22, WIDTHS = 2, CELLS = 12 };
 static const double widths[WIDTHS] = {0.8, 1.3}; /* about the centre of a statistic */
 #define APART 0.7                                /* the standard deviation of statistics' centres about that of their family */
 #define LEAST_EFFECT 0.08
@@ -17,10 +17,15 @@ static const double widths[WIDTHS] = {0.8, 1.3}; /* about the centre of a statis
 #define LEAST_OUTLIER 0.3
 #define MOST_OUTLIER 10 /* times what clusters of equal rows can do: no outlier has a larger design effect */
 
-/* Nodes and weights of Gauss and Hermite, for the mean over a standard normal number. */
-static const double nodes[NODES] = {-2.8569700138728056, -1.3556261799742659, 0, 1.3556261799742659, 2.8569700138728056};
-static const double masses[NODES] = {0.011257411327720691, 0.22207592200561266, 0.53333333333333333, 0.22207592200561266,
-                                     0.011257411327720691};
+/* Cells of a standard normal number, and how likely each is; the outer ones have the tails. */
+static const double edges[CELLS + 1] = {-3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3};
+static const double masses[CELLS] = {0.00620966532577613, 0.01654046656240210, 0.04405706932067886, 0.09184805266259900,
+                                     0.14988228479452986, 0.19146246127401311, 0.19146246127401311, 0.14988228479452986,
+                                     0.09184805266259900, 0.04405706932067886, 0.01654046656240210, 0.00620966532577613};
+
+#define GRID_DEGREES 600 /* a chi-squared variable with so many degrees of freedom varies as much as d does between two values */
+#define FAR 30           /* scales of the noise: what is measured is never farther from what is possible */
+#define NARROW 1e-4      /* scales of the noise: its law is straight in a cell that is so narrow */
 
 /* Rows of a cluster that are all alike in about one in twenty, of totals, or in one in fifty, of means. */
 static const double alike[TMI_EFFECT_FAMILIES] = {[TMI_EFFECTS_OF_TOTALS] = 0.05, [TMI_EFFECTS_OF_MEANS] = 0.02};
@@ -45,24 +50,55 @@ static double centre_at(size_t k, const tmi_cluster_guess *g)
 
 /* ---- likelihoods ---- */
 
+/* The law of the noise and its integral from x on, of scale 1, both relative to the law at 0. */
+static double noise_law(double x, bool gaussian) { return exp(gaussian ? -x * x / 2 : -fabs(x)); }
+
+static double noise_tail(double x, bool gaussian)
+{
+    if (gaussian) return sqrt(acos(-1) / 2) * erfc(x / sqrt(2));
+    return x >= 0 ? exp(-x) : 2 - exp(x);
+}
+
+/* The ends of the cells of what would be measured without noise, where the true value has the design effect d. Its square is a
+ * chi-squared variable over its degrees of freedom k, which is about (1 - c + z sqrt(c))^3, c = 2/(9k), of a standard normal
+ * number z (Wilson and Hilferty 1931). The values of d on the grid are as far apart as such a variable with GRID_DEGREES varies:
+ * that is added to it, since a measurement that is known more precisely would find one value of d, or none. */
+static void set_ends(double ends[CELLS + 1], const tmi_measured_error *n, double effect)
+{
+    const double terms = n->power == 2 ? n->rows : n->rows / effect, degrees = fmax(fmin(n->degrees, terms), 1);
+    const double c = 2.0 / 9 * (1 / degrees + 1.0 / GRID_DEGREES), variance = n->squares * effect;
+    for (size_t j = 0; j <= CELLS; j++) {
+        const double root = fmax(1 - c + edges[j] * sqrt(c), 0), part = root * root * root;
+        ends[j] = n->power == 2 ? variance * part : sqrt(variance * part);
+    }
+}
+
+/* How likely a measurement is if what would be measured without noise is spread evenly within each cell: exact, however narrow
+ * the noise is beside a cell. */
+static double likelihood_of(double measured, const tmi_measured_error *n, const double ends[CELLS + 1])
+{
+    const double side = measured > ends[CELLS] ? -1 : 1; /* so that tails far out are small */
+    double sum = 0, x = side * (ends[0] - measured) / n->scale, tail = noise_tail(x, n->gaussian);
+    for (size_t j = 0; j < CELLS; j++) {
+        const double next = side * (ends[j + 1] - measured) / n->scale, next_tail = noise_tail(next, n->gaussian);
+        sum += masses[j] * (fabs(next - x) < NARROW ? noise_law((x + next) / 2, n->gaussian) : (tail - next_tail) / (next - x));
+        x = next;
+        tail = next_tail;
+    }
+    return sum;
+}
+
 /* The likelihood over the grid, relative to its largest value, so that some of it is always above 0. */
 static void set_likelihoods(double *likelihood, const tmi_measured_error *n, const double effects[GRID])
 {
-    double least = INFINITY, distances[GRID][NODES];
+    double ends[GRID][CELLS + 1], largest = 0;
+    for (size_t i = 0; i < GRID; i++) set_ends(ends[i], n, effects[i]);
+    const double low = ends[0][0] - FAR * n->scale, high = ends[GRID - 1][CELLS] + FAR * n->scale;
     for (size_t i = 0; i < GRID; i++) {
-        const double terms = n->power == 2 ? n->rows : n->rows / effects[i];
-        const double degrees = fmax(fmin(n->degrees, terms), 1);
-        for (size_t j = 0; j < NODES; j++) {
-            const double s = sqrt(n->squares * effects[i]) * fmax(1 + nodes[j] / sqrt(2 * degrees), 0);
-            const double x = fabs(n->measured - (n->power == 2 ? s * s : s)) / n->scale;
-            distances[i][j] = n->gaussian ? x * x / 2 : x;
-            least = fmin(least, distances[i][j]);
-        }
+        likelihood[i] = likelihood_of(fmin(fmax(n->measured, low), high), n, ends[i]);
+        largest = fmax(largest, likelihood[i]);
     }
-    for (size_t i = 0; i < GRID; i++) {
-        likelihood[i] = 0;
-        for (size_t j = 0; j < NODES; j++) likelihood[i] += masses[j] * exp(least - distances[i][j]);
-    }
+    for (size_t i = 0; i < GRID; i++) likelihood[i] /= largest;
 }
 
 /* ---- statistics and families ---- */
@@ -195,8 +231,16 @@ static double student_factor(double z, double degrees)
     return 1 + first / degrees + second / (degrees * degrees);
 }
 
-/* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller. */
-static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->power * n->measured / 2; }
+/* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller; of one
+ * that is known less well a part is kept, down to nothing where it may as well be 0. Half of what is judged midway between what was
+ * measured and what the posterior takes it for: what was measured may be large because its noise is. */
+static double kept(const tmi_measured_error *n, double effect)
+{
+    const double sd = n->scale * (n->gaussian ? 1 : sqrt(2)), variance = n->squares * effect, measured = fmax(n->measured, 0);
+    const double taken = sqrt(measured * (n->power == 2 ? variance : sqrt(variance))) * n->power;
+    const double least = sd < taken ? measured * fmin(2 - 2 * sd / taken, 1) : 0;
+    return n->power == 2 ? least : least * least;
+}
 
 /* The half-width, between those of the least and of the largest variance: by Newton's steps, and by halves where these leave
  * what is known to contain it. */
@@ -224,9 +268,7 @@ static tmi_error_limit limit_of(const double *posterior, const priors *p, const 
         effect += posterior[i] * p->effects[i];
     }
     const double h = half_width(posterior, deviations, z, n->confidence);
-    const double own = is_known(n)
-                           ? wider * variance_at((n->power == 2 ? n->measured : n->measured * n->measured) / n->squares, n, g)
-                           : 0;
+    const double own = wider * variance_at(kept(n, effect) / n->squares, n, g);
     return (tmi_error_limit){fmax(h * h / (z * z) - n->noise, own), effect};
 }
 

@@ -5,8 +5,9 @@
  * normal about the statistic's centre with one of two widths, but for one number in twenty, which may be anything that clusters
  * of equal rows can do. Centres of statistics of one family (totals and counts; means, shares and ratios) are alike too: normal
  * about the family's, which is unknown. Each number has a measured standard error, or its square has been measured, with the
- * known law of its noise and the spread of a chi distribution with the design's degrees of freedom. The posterior of d follows
- * for each number, on a grid of ln d, with centres and widths integrated out.
+ * known law of its noise about a value with the law of chi, or of chi squared, with the design's degrees of freedom; the noise is
+ * integrated over that law exactly, so that the limit has no steps where noise is small. The posterior of d follows for each
+ * number, on a grid of ln d, with centres and widths integrated out.
  *
  * A number's half-width h has the confidence as its posterior predictive probability,
  *
@@ -14,7 +15,8 @@
  *
  * and the sampling variance of the interval is the one whose normal law has that half-width, (h/z)^2 less the variance of the
  * noise. The sampling variance is raised by the square of Student's quantile over the normal one, and a standard error that is
- * measured to within half of itself is a floor: shrinking serves numbers on average, and each interval is to cover.
+ * measured to within half of itself is a floor: shrinking serves numbers on average, and each interval is to cover. Of one that is
+ * known less well the floor is a part, which falls to nothing, so that noise by itself is never taken for a standard error.
  *
  * Two stages. With a fraction f of the PSUs drawn without replacement, V(d) is (1 - f) d V0 + f min(d, d_u) V0: the variance
  * within PSUs, at most that of units drawn one by one, counts in full, that between PSUs only by 1 - f. */

@@ -93,6 +93,21 @@ def released_verified_repeated_exhausted():
 
 
 @case
+def one_number_across_strata():
+    """Its noise is what one stratum needs, and costs the others less than they may spend; so does what is measured of its sampling error."""
+    with place() as folder:
+        (folder / "plan.yaml").write_text(PLAN.replace("  - total: x\n  - {mean: x, by: region}\n", "  - mean: x\n"))
+        done = tamis("release", folder / "plan.yaml", "--out", folder / "one")
+        assert done.returncode == OK and tamis("verify", folder / "one").returncode == OK and verifier.verify(folder / "one") == [], done
+        c = certificate(folder / "one")
+        assert not c["sampling"]["apart"] and {m["weighed_by"] for m in c["measurements"]} == {"weight", "squares"}
+        assert all(len(m["noise"]) == 1 for m in c["measurements"])
+        spent = [Fraction(g["after"]["epsilon"]) for g in c["account"]["groups"]]
+        caps = [Fraction(e) for e in c["sampling"]["epsilons"]]
+        assert all(x <= cap for x, cap in zip(spent, caps)) and spent[0] < caps[0] / 2 < caps[2] / 2 < spent[2], (spent, caps)
+
+
+@case
 def a_plan_without_a_target_costs_every_stratum_the_same():
     with place() as folder:
         tamis("release", folder / "plan.yaml", "--out", folder / "one")

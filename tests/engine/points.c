@@ -37,7 +37,7 @@ static void ask_sums(const char *road, const char *name, tmi_engine *engine, con
         return;
     }
     assert_int_equal(err.status, TAMIS_REFUSED);
-    assert_non_null(strstr(err.message, "more than 1048576"));
+    assert_non_null(strstr(err.message, "more than 4194304"));
     assert_int_equal(tmi_engine_points(&got, &sums, asked, NULL, &err), TAMIS_REFUSED);
     assert_true(got.count == 0 && !got.points);
 }

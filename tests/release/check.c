@@ -542,7 +542,7 @@ static void more_cells_than_an_engine_counts(void **state)
 }
 
 /* Beside its tables a clustered sample needs the totals of clusters in at least two slots: as many slots are taken as there
- * is room for, and if there is none for two the plan is refused, though each table would fit by itself. */
+ * is room for. For 66,000 groups there are a dozen. */
 static void slots_of_clusters_fill_what_tables_leave(void **state)
 {
     (void)state;
@@ -564,9 +564,7 @@ static void slots_of_clusters_fill_what_tables_leave(void **state)
         tamis_preview *preview;
         tamis_error err = {0};
         if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
-        const tamis_status status = tamis_preview_new(&preview, plan, &err);
-        if (status != (i == 0 ? TAMIS_OK : TAMIS_INVALID)) fail_msg("%d: %s", (int)status, err.message);
-        if (i == 1 && !strstr(err.message, "need more than 1048576 integers")) fail_msg("%s", err.message);
+        if (tamis_preview_new(&preview, plan, &err) != TAMIS_OK) fail_msg("%s", err.message);
         tamis_preview_free(preview);
         tamis_plan_free(plan);
     }

@@ -5,9 +5,8 @@ from math import erf, exp, inf, log, pi, sqrt
 N = 64
 LN_D = [log(0.08) + i * (log(600) - log(0.08)) / (N - 1) for i in range(N)]
 CENTRES = [log(0.3) + k * (log(60) - log(0.3)) / 21 for k in range(22)]
-# roots of the Hermite polynomial x^5 - 10 x^3 + 15 x, and the weights 5!/(5 He_4(x))^2
-ROOTS = [s * sqrt(5 + t * sqrt(10)) for t in (1, -1) for s in (1, -1)] + [0.0]
-MASSES = [120 / (5 * (x ** 4 - 6 * x ** 2 + 3)) ** 2 for x in ROOTS]
+EDGES = [-3 + j / 2 for j in range(13)]
+GRID_DEGREES = 600
 
 
 def density(x, mean, sd):
@@ -19,6 +18,18 @@ def root(f, low, high):
         middle = (low + high) / 2
         low, high = (middle, high) if f(middle) < 0 else (low, middle)
     return (low + high) / 2
+
+
+def mean_of(f, low, high):
+    """The mean of f over an interval, by Simpson's rule on both sides of 0, where f has an edge."""
+    if low == high:
+        return f(low)
+    total = 0
+    for a, b in ((low, min(max(low, 0), high)), (min(max(low, 0), high), high)):
+        steps = 2 * (int((b - a) / 0.02) // 2 + 10)
+        h = (b - a) / steps
+        total += h / 3 * sum((1 if k in (0, steps) else 4 if k % 2 else 2) * f(a + k * h) for k in range(steps + 1))
+    return total / (high - low)
 
 
 def limits(numbers, rows, cv, drawn, within, smaller=1):
@@ -37,12 +48,14 @@ def limits(numbers, rows, cv, drawn, within, smaller=1):
     for n in numbers:
         likelihoods.append([])
         for x in grid:
+            degrees = max(1, min(n["degrees"], n["rows"] / (exp(x) if n["power"] == 1 else 1)))
+            c = 2 / 9 * (1 / degrees + 1 / GRID_DEGREES)
+            ends = [sqrt(n["squares"] * exp(x) * max(0, 1 - c + z * sqrt(c)) ** 3) ** n["power"] for z in EDGES]
             total = 0
-            for node, mass in zip(ROOTS, MASSES):
-                degrees = max(1, min(n["degrees"], n["rows"] / (exp(x) if n["power"] == 1 else 1)))
-                s = sqrt(n["squares"] * exp(x)) * max(1 + node / sqrt(2 * degrees), 0)
-                u = abs(n["measured"] - s ** n["power"]) / n["scale"]
-                total += mass * exp(-u * u / 2 if n["gaussian"] else -u)
+            for j in range(12):
+                mass = (erf(inf if j == 11 else EDGES[j + 1] / sqrt(2)) - erf(-inf if j == 0 else EDGES[j] / sqrt(2))) / 2
+                total += mass * mean_of(lambda u: exp(-u * u / 2 if n["gaussian"] else -abs(u)),
+                                        (ends[j] - n["measured"]) / n["scale"], (ends[j + 1] - n["measured"]) / n["scale"])
             likelihoods[-1].append(total)
     evidences = [[sum(a * b for a, b in zip(prior, lik)) for _, prior in models] for lik in likelihoods]
     for family, alike in (("totals", 0.05), ("means", 0.02)):
@@ -86,8 +99,12 @@ def limits(numbers, rows, cv, drawn, within, smaller=1):
                 whole = [variance(exp(x)) + n["noise"] for x in grid]
                 h = root(lambda u: sum(p * erf(u / sqrt(2 * w)) for p, w in zip(posterior, whole)) - n["confidence"], 0, 1e5)
                 sd = n["scale"] * (1 if n["gaussian"] else sqrt(2))
-                own = variance(n["measured"] ** (2 / n["power"]) / n["squares"]) if sd <= n["power"] * n["measured"] / 2 else 0
-                result[i] = (max((h / z) ** 2 - n["noise"], own), sum(p * exp(x) for p, x in zip(posterior, grid)))
+                effect = sum(p * exp(x) for p, x in zip(posterior, grid))
+                seen = max(0, n["measured"])
+                taken = n["power"] * sqrt(seen * sqrt(n["squares"] * effect) ** n["power"])
+                kept = seen * max(0, min(1, 2 - 2 * sd / taken)) if taken > 0 else 0
+                own = variance(kept ** (2 / n["power"]) / n["squares"])
+                result[i] = (max((h / z) ** 2 - n["noise"], own), effect)
     return result
 
 

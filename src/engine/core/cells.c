@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/secret.h"
 #include "engine/core/addends.h"
+#include "engine/core/machine.h"
 #include "engine/core/moments.h"
 
 /* Neighbouring rows often fall into the same cell; with several lanes an addition need not wait for the previous one. With
@@ -96,6 +97,13 @@ static bool make_room(tmi_cells *cells)
         }
     }
     return true;
+}
+
+unsigned tmi_cells_threads(const tmi_layout *layout, unsigned wanted)
+{
+    const size_t together = 2 * (size_t)TMI_MAX_CELLS, own = layout->answer_count > 0 ? layout->answer_count : 1;
+    const unsigned threads = wanted > 0 ? wanted : tmi_machine_threads();
+    return together / own < threads ? (unsigned)(together / own) : threads;
 }
 
 /* The only column that a measure reads; NULL: none. False if it reads another, or has a condition. */

@@ -117,6 +117,10 @@ typedef struct tmi_cells tmi_cells;
 tmi_cells *tmi_cells_new(const tmi_layout *layout);
 void tmi_cells_free(tmi_cells *cells);
 
+/* How many threads, of `wanted` ones (0: as many as the machine has), add up cells of their own side by side: so many that they
+ * have at most 2^23 integers together, of 25 bytes each, and at least one. */
+unsigned tmi_cells_threads(const tmi_layout *layout, unsigned wanted);
+
 /* Whether the points of a unit are bounded together in a column that is made here. */
 static inline bool tmi_is_made_and_bounded(const tmi_column *column) { return column->most_of_unit > 0 && !tmi_is_given(column); }
 

@@ -18,7 +18,7 @@
 /* Rows in one pass: 2^40 terms of at most 2^52 sum to at most 2^92 < 2^127. */
 #define TMI_MAX_ROWS (INT64_C(1) << 40)
 #define TMI_MAX_GRID (INT64_C(1) << 52)  /* a grid point is an integer below this, so it is exact as a double too */
-#define TMI_MAX_CELLS (INT64_C(1) << 20) /* integers in one request, so that memory stays small */
+#define TMI_MAX_CELLS (INT64_C(1) << 22) /* integers in one request: 64 MB, and 25 bytes of each worker for each of them */
 
 /* Files that together form one table (the file type follows from the name's ending), or connections to PostgreSQL, each with a
  * part of the same table. */

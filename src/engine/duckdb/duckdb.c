@@ -34,7 +34,7 @@ static tamis_status open_source(tmi_duckdb_session *session, engine_state *state
 {
     const uint64_t memory = state->engine.memory > 0 ? state->engine.memory : tmi_machine_memory();
     state->source.memory = memory - (layout->request && layout->request->unit ? tmi_units_memory(memory) : 0);
-    return tmi_duckdb_source_open(session, &state->source, state->threads, err);
+    return tmi_duckdb_source_open(session, &state->source, tmi_cells_threads(layout, state->threads), err);
 }
 
 /* ---- before the charge ---- */

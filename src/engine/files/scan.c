@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/secret.h"
 #include "base/watch.h"
-#include "engine/core/machine.h"
 #include "engine/core/tally.h"
 #include "engine/core/units.h"
 #include "engine/files/decoder.h"
@@ -314,9 +313,9 @@ done:
     return status;
 }
 
-static size_t worker_count(const engine_state *state)
+static size_t worker_count(const engine_state *state, const tmi_layout *layout)
 {
-    const size_t wanted = state->threads > 0 ? state->threads : tmi_machine_threads();
+    const size_t wanted = tmi_cells_threads(layout, state->threads);
     return !state->scanner->in_parts ? 1 : wanted < MAX_THREADS ? wanted : MAX_THREADS;
 }
 
@@ -382,11 +381,11 @@ static tamis_status pass(tmi_int128 *const *answers, tmi_point_list *list, const
     tmi_decoder r = {0};
     tmi_units *units = NULL;
     worker *workers = NULL;
-    const size_t count = worker_count(state);
-    size_t rounds = 1;
+    size_t rounds = 1, count = 0;
     tamis_status status;
     tamis_error own = {0};
     TMI_TRY(tmi_layout_init(&r.layout, request, err));
+    count = worker_count(state, &r.layout);
     TMI_TRY(tmi_decoder_make(&r, err));
     if (request->unit && !(units = tmi_units_new(&r.layout, expected_units(state), tmi_units_memory(state->engine.memory))))
         TMI_TRY(tmi_fail_memory(err));

@@ -258,16 +258,22 @@ static void read_one(tmi_reader *reader, const tmi_value *value, void *target)
     else read_alone(reader, value, tmi_plan_kind_find(tmi_value_key(value)), target);
 }
 
+#define TWO_PHASES \
+    "where phase two draws fixed numbers in public strata of known size, whatever phase one finds, the sample is a stratified " \
+    "one: write " \
+    "`stratified`; other samples in two phases have no theorem here: write `weights` with the weights of both phases together"
+
 void tmi_read_design(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
-    tmi_plan_key keys[TMI_PLAN_KINDS + 1 + TMI_BESIDE_DESIGN];
+    tmi_plan_key keys[TMI_PLAN_KINDS + 2 + TMI_BESIDE_DESIGN];
     size_t count = 0;
     for (size_t i = 0; i < TMI_PLAN_KINDS; i++)
         keys[count++] = (tmi_plan_key){.name = tmi_plan_kinds[i]->name, .read = tmi_read_later};
     keys[count++] = (tmi_plan_key){.name = "stratified", .read = tmi_read_later};
     const size_t designs = count;
     for (size_t i = 0; i < TMI_BESIDE_DESIGN; i++) keys[count++] = tmi_beside_design[i];
+    keys[count++] = (tmi_plan_key){.name = "two_phase", .not_offered = TWO_PHASES};
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, count, EXAMPLE, plan);
     const tmi_value *first = NULL;
