@@ -31,7 +31,8 @@ static void put_kind(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan
     tmi_json_close(out, '}');
 }
 
-/* The strata in maps of maps, one level for each column. Strata are in the order of the codes, so those of a map follow each other. */
+/* Strata `first` to `last` as maps of maps, one level for each column from `part` on. Strata are in the order of the codes, so those of
+ * a map follow each other. */
 static void put_joint_strata(tmi_json_out *out, const tmi_plan_design *d, size_t first, size_t last, size_t part)
 {
     for (size_t h = first; h < last;) {
@@ -39,7 +40,7 @@ static void put_joint_strata(tmi_json_out *out, const tmi_plan_design *d, size_t
         size_t end = h;
         while (end < last && d->parts[part]->recode[end] == code) end++;
         tmi_json_add_open(out, d->parts[part]->values[code], '{');
-        if (part + 1 < d->part_count) put_joint_strata(out, d, h, end, part + 1);
+        if (part + 1 < d->part_count && part + 1 < TMI_MAX_STRATA_COLUMNS) put_joint_strata(out, d, h, end, part + 1);
         else tmi_put_design_sizes(out, d, &d->strata[h]);
         tmi_json_close(out, '}');
         h = end;
