@@ -196,11 +196,13 @@ def weights_of_households():
     loose = compare(rows, lambda r: r["w"], design + ", max_unit_weight: 100", privacy)
     assert loose["results"][0]["noise_sd"] == plain["results"][0]["noise_sd"]
     homes = {r["c"]: sum(other["c"] == r["c"] for other in rows) for r in rows}
-    rows = [dict(r, s="p" if int(r["c"][1:]) < 60 else "q", a=int(r["c"][1:]) // 10, N=20) for r in rows]
+    rows = [dict(r, s="p" if int(r["c"][1:]) < 60 else "q", a=int(r["c"][1:]) // 10, N=20, pi=0.2 + 0.02 * (int(r["c"][1:]) // 10)) for r in rows]
     weights = {"srs: {population: 1500, sample: 150}": lambda r: 10, "bernoulli: {rate: 1/10}": lambda r: 10,
                "stratified: {by: s, within: srs, strata: {p: {population: 720, sample: 60}, q: {population: 450, sample: 90}}}":
                lambda r: 12 if r["s"] == "p" else 5,
-               "two_stage: {first: {by: a, population: 90, sample: 15}, second: {population: N, sample: 10}}, max_weight: 12": lambda r: 12}
+               "two_stage: {first: {by: a, population: 90, sample: 15}, second: {population: N, sample: 10}}, max_weight: 12": lambda r: 12,
+               "two_stage: {first: {by: a, pps: {method: systematic, probability: pi, sample: 15}}, second: {population: N, sample: 10}}, "
+               "max_weight: 12": lambda r: 2 / r["pi"]}
     for design, weight in weights.items():  # which follow from sizes
         bounded = compare(rows, lambda r: weight(r) * min(1, 30 / (weight(r) * homes[r["c"]])), design + ", max_unit_weight: 30", privacy)
         plain = compare(rows, weight, design, privacy)

@@ -575,9 +575,9 @@ static void rows_of_units_are_variance_units(void **state)
 /* Every household of up to three rows of a few kinds, with one of two ids, in the place of another one. `ranked`: clusters have
  * their places by the rank of their label, which another id, or none, would change for the other households. That their
  * places are drawn at random covers it, but not row by row: so these households have one id, and a row. */
-static size_t households(array_row (*list)[UNIT_ROWS], bool ranked)
+static size_t households(array_row (*list)[UNIT_ROWS], bool ranked, const double weights[3])
 {
-    static const double weights[] = {1e6, 30, 10}, x[] = {10, 30};
+    static const double x[] = {10, 30};
     array_row kinds[3 * 3 + 1] = {{0}}; /* the last one: no row */
     size_t count = 0, all = 0;
     for (size_t w = 0; w < 3; w++)
@@ -601,8 +601,10 @@ static size_t households(array_row (*list)[UNIT_ROWS], bool ranked)
 static void check_households(const char *design, const char *statistics, double linear, double squares)
 {
     static array_row list[440][UNIT_ROWS];
-    const bool ranked = !strstr(design, "weights: ");
-    const size_t records = households(list, ranked);
+    /* as probabilities of clusters of which 2 of 3 units are drawn: 150, 30 and 10 */
+    static const double weights[] = {1e6, 30, 10}, chances[] = {0.01, 0.05, 0.15};
+    const bool ranked = !strstr(design, "weights: "), by_chance = strstr(design, "probability: ");
+    const size_t records = households(list, ranked, by_chance ? chances : weights);
     assert_int_equal(records, ranked ? 219 : sizeof list / sizeof *list);
     tamis_plan *plan = plan_with(design, "id: u, rows_per_unit: 3, epsilon: 1", X, statistics);
     tmi_schedule s;
@@ -620,7 +622,7 @@ static void check_households(const char *design, const char *statistics, double 
     double **adds = calloc(s.measurement_count, sizeof *adds);
     for (size_t i = 0; i < s.measurement_count; i++) adds[i] = calloc(records * numbers_of(&s.measurements[i]), sizeof **adds);
     for (size_t r = 0; r < records; r++) {
-        array_row survey[1 + UNIT_ROWS] = {{.x = 20, .g = "b", .h = "w", .w = 40, .c = "2", .u = "2"}};
+        array_row survey[1 + UNIT_ROWS] = {{.x = 20, .y = 3, .g = "b", .h = "w", .w = by_chance ? 0.04 : 40, .c = "2", .u = "2"}};
         memcpy(survey + 1, list[r], sizeof list[r]);
         count(&(tables){&query}, survey, 1 + UNIT_ROWS);
         for (size_t i = 0; i < s.measurement_count; i++)
@@ -667,6 +669,9 @@ static void weights_of_units(void **state)
         "two_stage: {first: {by: c, population: 20, sample: 2}, second: {population: w, sample: 2}}, max_weight: 50, "
         "max_unit_weight: 80",
         both, 1, 1);
+    check_households("two_stage: {first: {by: c, pps: {method: systematic, probability: w, sample: 2}}, second: {population: y, "
+                     "sample: 2}}, max_weight: 50, max_unit_weight: 80",
+                     both, 1, 1);
 }
 
 /* The bound is that of the plan on the grid of weights, or none where rows_per_unit of the largest weight are not above it. */

@@ -11,6 +11,7 @@
 #include "engine/core/blocks.h"
 #include "engine/core/labels.h"
 #include "engine/core/machine.h"
+#include "engine/core/products.h"
 
 _Static_assert(TMI_UNITS_ROWS <= TMI_BLOCK, "rows are handed on in blocks");
 
@@ -592,7 +593,7 @@ static bool make_choice(choice *c, const tmi_units *units)
     if (!c->list || !c->text || !c->sums) return false;
     if (units->made_count == 0) return true;
     c->made = tmi_alloc(c->list_room, units->made_count * sizeof *c->made);
-    return c->made && tmi_blocks_make(&c->blocks, units->layout);
+    return c->made && tmi_blocks_make(&c->blocks, units->layout) && tmi_products_share(c->blocks.products);
 }
 
 static void clear_choice(choice *c, const tmi_units *units)
