@@ -222,6 +222,7 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
             tmi_complain_key(reader, other, "cannot be combined with `%s`: every unit has the value of its %s",
                              parts ? "parts" : "strata", parts ? "part" : "stratum");
     }
+    column->is_recoded = strata != NULL;
     if (strata && !tmi_value_get(value, "values")) read_recoded(reader, strata, column);
     const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");
     if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "is for numbers; this column is a category");

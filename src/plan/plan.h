@@ -109,6 +109,7 @@ struct tmi_plan_column {
     const tmi_plan_column
         *recode_of;  /* the category of which it is a public recode, such as that of the strata; NULL: it is read from the file */
     int32_t *recode; /* the code of each value of that */
+    bool is_recoded; /* declared with `strata` or `parts`: `recode_of` is read after the design */
     const tmi_plan_column *joint_of, *joint_with; /* the strata by several columns are joined from two categories; else NULL */
     int32_t *joint; /* the code of each pair of their values, the second running fastest; -1: there is no such stratum */
 

@@ -321,7 +321,6 @@ static void read_recode(tmi_reader *reader, const tmi_value *value, const tmi_pl
     if (design->stratum_count == 0 || value->kind != TMI_VALUE_MAP) return; /* complained about already */
     if (!design->by)
         tmi_complain(reader, value, "expected a stratified design: the values of this column follow from the strata");
-    else if (column == design->by) tmi_complain_key(reader, value, "expected `values`: this is the column of the strata itself");
     else read_codes(reader, value, &(recoded){design->by, "stratum"}, column);
 }
 
@@ -336,7 +335,7 @@ static void read_parts(tmi_reader *reader, const tmi_value *value, const tmi_val
     if (from && from->is_number && from->is_category) return;
     if (!from || !from->is_category || from == column)
         tmi_complain(reader, of, "expected another category that is declared under columns, e.g. district");
-    else if (from->recode)
+    else if (from->recode || from->is_recoded)
         tmi_complain(reader, of, "expected a category that is read from the source: this one follows from another itself");
     else if (from->missing == TMI_AS_CATEGORY)
         tmi_complain(reader, of, "expected a category without `missing: category`, which is in no part");

@@ -202,6 +202,11 @@ const tmi_plan_column *tmi_strata_column(tmi_reader *reader, const tmi_value *va
     const tmi_plan_column *by = tmi_plan_find_column(plan, name);
     if (!by || (by->is_number && by->is_category)) return NULL;
     if (!by->is_category) tmi_complain(reader, value, "expected a category; this column is a number");
+    else if (by->is_recoded)
+        tmi_complain(reader, value,
+                     "expected a category that is read from the source: the values of %s follow from another column; declare it "
+                     "with `values`, or take that column",
+                     name);
     else if (by->missing != TMI_LEAVE_OUT)
         tmi_complain(reader, value, "expected a category without `missing`: every unit has a stratum");
     else return by->value_count > 0 ? by : NULL;
