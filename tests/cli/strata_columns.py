@@ -165,6 +165,29 @@ def three_columns_clusters_bounds_by_stratum_and_outsiders():
 
 
 @case
+def the_ledger_shows_each_stratum_with_its_own_loss():
+    secret = ", protect: frame, given: population, secret_sample: yes"
+    for target in (False, True):  # the same epsilon for everybody who is sampled, and one for each stratum
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            prepare(folder, nested(), {}, privacy=secret, statistics="statistics: [{total: x, by: region}]\n")
+            if target:
+                text = (folder / "plan.yaml").read_text().replace("epsilon: 1000000", "outsider: 1, insider: 8")
+                (folder / "plan.yaml").write_text(text.replace("epsilon: 1,", "outsider: 0.1, insider: 5,"))
+            done = tamis("release", "plan.yaml", "--out", "out", "--quiet", cwd=folder)
+            assert done.returncode == OK, done.stderr
+            told = json.loads((folder / "out" / "release.json").read_text())["guarantee"]["outsider"]["by_stratum"]
+            told = {p["stratum"]: p["epsilon"]["upper"] for p in told}
+            shown = json.loads(tamis("ledger", "show", "tamis.ledger", "--json", cwd=folder).stdout)["accounts"][0]["outsider"]["by_stratum"]
+            assert [p["stratum"] for p in shown] == sorted(map(joined, STRATA), key=str.encode), shown
+            for part in shown:
+                assert abs(part["epsilon"]["upper"] / told[part["stratum"]] - 1) < 1e-6, (target, part, told)
+            text = tamis("ledger", "show", "tamis.ledger", cwd=folder).stdout
+            at = [text.index(f"\n    {p['stratum']}: ") for p in shown]
+            assert at == sorted(at) and "others: " not in text, text
+
+
+@case
 def what_does_not_fit_is_reported():
     good = nested()
     tries = [("duplicate in the list", {**good["stratified"], "by": ["region", "region"]}, {}),
@@ -174,7 +197,9 @@ def what_does_not_fit_is_reported():
              ("expected one of the values of region", good["stratified"], {"region": {"values": ["north"]}}),
              ("expected a sample no larger", {**good["stratified"], "strata": {"n": {"u": sizes(5, 6)}}}, {}),
              ("without `missing`", good["stratified"], {"area": {"values": sorted({a for _, a in STRATA}), "missing": "category"}}),
-             ("without `typical`", good["stratified"], {"area": {"values": sorted({a for _, a in STRATA}), "typical": {"c": 0.1}}})]
+             ("without `typical`", good["stratified"], {"area": {"values": sorted({a for _, a in STRATA}), "typical": {"c": 0.1}}}),
+             ("the values of area follow from another column", good["stratified"], {"area": {"of": "q", "parts": {a: [a] for a in sorted({a for _, a in STRATA})}}, "q": {"values": sorted({a for _, a in STRATA})}}),
+             ("the values of area follow from another column", good["stratified"], {"area": {"strata": {"c": [joined(k) for k in STRATA]}}})]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for words, design, columns in tries:

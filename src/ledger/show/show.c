@@ -1,8 +1,10 @@
 /* The book as text: for people, as JSON, as a spreadsheet. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/joint_name.h"
 #include "base/letters.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -56,15 +58,70 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c, const tmi_w
 static void account_clear(tmi_shown_account *x)
 {
     tmi_ledger_outsider_clear(&x->outsider);
+    for (size_t h = 0; h < x->stratum_count; h++) tmi_free(x->strata[h]);
+    tmi_free(x->strata);
     *x = (tmi_shown_account){0};
 }
 
-/* The name of a stratum; NULL if there are none. */
+/* ---- the names of the strata ---- */
+
+/* The name belongs to the account from now on, also on failure. */
+static bool take_stratum(tmi_shown_account *x, size_t *room, char *name)
+{
+    if (!name || !tmi_grow(&x->strata, room, x->stratum_count, sizeof *x->strata)) {
+        tmi_free(name);
+        return false;
+    }
+    x->strata[x->stratum_count++] = name;
+    return true;
+}
+
+/* Of strata by several columns: the map of each column holds those of the next. `before`: the values of those above, joined. */
+static bool add_joint_strata(tmi_shown_account *x, size_t *room, const tmi_value *map, const char *before, size_t columns)
+{
+    bool added = true;
+    for (const tmi_value *item = tmi_value_first(map); item && added; item = tmi_value_next(item)) {
+        char *name = NULL;
+        tmi_text text;
+        tmi_text_init(&text);
+        if (before) tmi_text_put(&text, before);
+        tmi_put_joint_name(&text, tmi_value_key(item), !before);
+        added = tmi_text_take(&name, &text, NULL) == TAMIS_OK;
+        if (!added || columns == 1) {
+            added = take_stratum(x, room, name);
+            continue;
+        }
+        added = tmi_value_kind_of(item) != TMI_VALUE_MAP || add_joint_strata(x, room, item, name, columns - 1);
+        tmi_free(name);
+    }
+    return added;
+}
+
+/* In the order of the names, as in the design that is amplified. An account by strata has the names itself. */
+static tamis_status name_strata(tmi_shown_account *x, const tmi_value *frozen, tamis_error *err)
+{
+    const tmi_losses *losses = &x->a->losses;
+    const tmi_value *design = tmi_value_get(tmi_value_get(frozen, "design"), "stratified"), *by = tmi_value_get(design, "by"),
+                    *strata = tmi_value_field(design, "strata", TMI_VALUE_MAP);
+    size_t room = 0;
+    bool named = true;
+    if (x->a->budget.strata.count > 0)
+        for (size_t i = 0; named && i < losses->count; i++)
+            named = take_stratum(x, &room, tmi_copy_text(losses->groups[i].name, strlen(losses->groups[i].name)));
+    else if (strata && tmi_value_kind_of(by) == TMI_VALUE_LIST)
+        named = add_joint_strata(x, &room, strata, NULL, tmi_value_size(by));
+    else
+        for (const char *name = strata ? tmi_value_next_key(strata, NULL) : NULL; named && name;
+             name = tmi_value_next_key(strata, name))
+            named = take_stratum(x, &room, tmi_copy_text(name, strlen(name)));
+    if (!named) return tmi_fail_memory(err);
+    if (x->stratum_count > 0) qsort(x->strata, x->stratum_count, sizeof *x->strata, tmi_compare_strings);
+    return TAMIS_OK;
+}
+
 const char *tmi_shown_stratum(const tmi_shown_account *x, int64_t stratum)
 {
-    const char *name = x->strata ? tmi_value_next_key(x->strata, NULL) : NULL;
-    while (name && stratum-- > 0) name = tmi_value_next_key(x->strata, name);
-    return name;
+    return stratum >= 0 && (size_t)stratum < x->stratum_count ? x->strata[stratum] : NULL;
 }
 
 static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, size_t i, const tamis_number *at, tamis_error *err)
@@ -79,8 +136,7 @@ static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, si
     if (tmi_losses_concentrated(&x->a->losses) && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
     const char *unit = tmi_value_field_text(frozen, "unit");
     x->unit = *unit ? unit : "unit";
-    /* entries are canonical, so that the keys are in the order of the names */
-    x->strata = tmi_value_field(tmi_value_get(tmi_value_get(frozen, "design"), "stratified"), "strata", TMI_VALUE_MAP);
+    TMI_TRY(name_strata(x, frozen, err));
     TMI_TRY(tmi_ledger_outsider_make(&x->outsider, ledger, i, at, err));
 done:
     tamis_number_free(eps);

@@ -12,8 +12,9 @@ typedef struct tmi_shown_account {
     size_t place;
     tamis_spending budget, spent, left, sample; /* sample: of a sampled unit */
     tmi_ledger_outsider outsider;
-    const char *unit;        /* what the survey samples: "household"; "unit" if the ledger does not say */
-    const tmi_value *strata; /* of the design, by name; NULL: there are none */
+    const char *unit; /* what the survey samples: "household"; "unit" if the ledger does not say */
+    char **strata;    /* the names of those of the design, in their order */
+    size_t stratum_count;
 } tmi_shown_account;
 
 /* "charged", "released" or "voided". */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/joint_name.h"
 #include "base/memory.h"
-#include "base/text.h"
 
 #define EXAMPLE "{north: {urban: {population: 4421, sample: 100}, rural: {population: 1018, sample: 50}}}"
 
@@ -159,27 +159,14 @@ static void order(joining *j, const tmi_value *strata)
 
 /* ---- names ---- */
 
-/* Texts joined by ` × `. Each × of a text is written twice, so that the joint names of different texts differ: runs of an odd
- * number of × are separators, because no text begins or ends with a blank. */
-#define TIMES "\xc3\x97"
-
-static void put_name(tmi_text *text, const char *name, bool first)
-{
-    if (!first) tmi_text_put(text, " " TIMES " ");
-    for (const char *next; (next = strstr(name, TIMES)); name = next + strlen(TIMES)) {
-        tmi_text_add(text, name, (size_t)(next - name));
-        tmi_text_put(text, TIMES TIMES);
-    }
-    tmi_text_put(text, name);
-}
-
 /* Of a stratum, or of the columns themselves (NULL), up to this part. */
 static char *joint_name(const joining *j, const leaf *of, size_t parts)
 {
     tmi_text text;
     char *name = NULL;
     tmi_text_init(&text);
-    for (size_t k = 0; k < parts; k++) put_name(&text, of ? value_of(&j->parts[k], of->codes[k]) : name_of(&j->parts[k]), k == 0);
+    for (size_t k = 0; k < parts; k++)
+        tmi_put_joint_name(&text, of ? value_of(&j->parts[k], of->codes[k]) : name_of(&j->parts[k]), k == 0);
     if (tmi_text_take(&name, &text, NULL) != TAMIS_OK) j->reader->no_memory = true;
     return name;
 }
