@@ -153,8 +153,9 @@ static inline bool tmi_may_choose(const tmi_column *column) { return column->kin
  * Rounding of doubles does no harm here: whatever the product is, the clamp bounds what a row adds. */
 /* The square of a weight, two sizes of a cluster, two more such as lookups; and of each number of a table up to four. */
 #define TMI_MAX_FACTORS 40
-#define TMI_MAX_PRESENT 3        /* two columns of a statistic, and one that selects rows */
-#define TMI_ENGINE_MAX_SHIFT 640 /* 12 factors below 2^53 stay below 2^636: products and 2^-640 are far inside doubles */
+#define TMI_MAX_PRESENT 3 /* two columns of a statistic, and one that selects rows */
+#define TMI_ENGINE_MAX_SHIFT 640
+#define TMI_MAX_PRODUCT_BITS 1000 /* 40 factors below 2^53 may reach 2^2120, beyond doubles: the layout refuses such measures */
 
 typedef struct tmi_factor {
     const tmi_column *column; /* with grid points */

@@ -281,8 +281,21 @@ done:
     return status;
 }
 
+/* Products of this size, and what a shift leaves of them, are far inside doubles. */
+_Static_assert(TMI_MAX_PRODUCT_BITS < DBL_MAX_EXP && TMI_ENGINE_MAX_SHIFT < -DBL_MIN_EXP, "neither overflow nor underflow");
+
+/* A factor is below 2^bits in size, and so is `minus` alone, where the point is missing. */
+static int bits_of(const tmi_factor *factor)
+{
+    int64_t low, high;
+    tmi_point_range(&low, &high, factor->column);
+    const double ends = fmax(fabs((double)low - (double)factor->minus), fabs((double)high - (double)factor->minus));
+    return ilogb(fmax(fmax(ends, fabs((double)factor->minus)), 1)) + 1;
+}
+
 static tamis_status add_measure(tmi_layout *layout, const tmi_measure *measure, tamis_error *err)
 {
+    int bits = 0;
     tamis_status status = TAMIS_OK;
     if (measure->factor_count > TMI_MAX_FACTORS || measure->shift < 0 || measure->shift > TMI_ENGINE_MAX_SHIFT ||
         measure->low > measure->high || measure->low < -TMI_MAX_GRID || measure->high > TMI_MAX_GRID)
@@ -294,7 +307,11 @@ static tamis_status add_measure(tmi_layout *layout, const tmi_measure *measure, 
             return tmi_fail(err, TAMIS_INVALID, "column %s is not a number, so it cannot be summed", factor->column->name);
         if (!is_point(factor->minus))
             return tmi_fail(err, TAMIS_INVALID, "column %s: the number subtracted exceeds 2^52", factor->column->name);
+        bits += bits_of(factor);
     }
+    if (bits > TMI_MAX_PRODUCT_BITS)
+        return tmi_fail(err, TAMIS_INVALID, "a product of numbers may reach 2^%d, and 2^%d is the limit: use larger steps", bits,
+                        TMI_MAX_PRODUCT_BITS);
     for (size_t p = 0; p < TMI_MAX_PRESENT; p++) {
         const tmi_column *present = measure->present[p];
         if (!present) continue;
