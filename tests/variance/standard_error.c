@@ -278,7 +278,7 @@ static void coefficients_are_relative_to_the_largest(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const tmi_linearised e = {.values = {cases[i].values}, .terms = 1, .cells = 3, .levels = 1, .last = 1};
+        const tmi_linearised e = {.values = {cases[i].values}, .terms = 1, .cells = 3, .levels = 1};
         int32_t c[3];
         int64_t range;
         assert_true(tmi_psu_errors.combine(c, &range, &e) == cases[i].largest);
