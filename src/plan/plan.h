@@ -187,6 +187,7 @@ struct tmi_plan_design {
     size_t part_count; /* 0: one column */
     tmi_plan_stratum *strata;
     size_t stratum_count;
+    bool doubtful;              /* while the plan is read: something in the section was complained about */
     int64_t population, sample; /* sums over the strata; 0: not public, or random */
 
     /* names of columns of the file, which need not be declared; NULL where the design has none */
@@ -408,8 +409,8 @@ double tmi_relative_deff(const tmi_plan_design *design, const tmi_plan_statistic
 
 /* ---- privacy ---- */
 
-/* What a sampled unit loses: epsilon; epsilon and delta; or rho. The others are NULL. With a target for outsiders each stratum has
- * its own epsilon (plan/outsiders.h), and `epsilon` is the largest of them. */
+/* What a sampled unit loses: epsilon; epsilon and delta; or rho. The others are NULL. With a target for outsiders each stratum
+ * has its own epsilon (plan/outsiders.h), and `epsilon` is the largest of them. */
 typedef struct tmi_plan_loss {
     tamis_number *epsilon, *delta, *rho;
     tamis_number *outsider, *insider; /* the target, and the most that a sampled unit may lose; NULL: there is no target */

@@ -77,21 +77,24 @@ tamis_status tmi_plan_budget_coin(tmi_ledger_coin *coin, const tamis_plan *plan,
 
 tamis_status tmi_cap_follows(bool *follows, const tamis_plan *plan, const tmi_ledger_coin *cap, tamis_error *err)
 {
-    const tmi_plan_loss target = {.outsider = cap->strata.outsider, .insider = cap->strata.insider};
-    const size_t strata = plan->design.stratum_count;
-    tamis_number **epsilons = NULL;
-    tmi_by_stratum right = {0};
-    tamis_error reason = {0};
-    tamis_status status;
+    const tmi_plan_design *d = &plan->design;
+    const tamis_number *most = NULL;
     *follows = cap->strata.count == 0;
-    if (*follows) return TAMIS_OK;
-    status = tmi_target_epsilons(&epsilons, plan, target.outsider, target.insider, &reason);
-    if (status == TAMIS_OK) status = put_strata(&right, plan, epsilons, &target, &reason);
-    *follows = status == TAMIS_OK && tmi_by_stratum_equal(&right, &cap->strata);
-    for (size_t h = 0; epsilons && h < strata; h++) tamis_number_free(epsilons[h]);
-    tmi_free(epsilons);
-    tmi_by_stratum_clear(&right);
-    return status == TAMIS_SYSTEM ? tmi_fail_as(err, &reason) : TAMIS_OK;
+    if (*follows || cap->strata.count != d->stratum_count || !d->by || !cap->strata.outsider) return TAMIS_OK;
+    tamis_number **lent = tmi_alloc(d->stratum_count, sizeof *lent); /* in the order of the plan */
+    if (!lent) return tmi_fail_memory(err);
+    bool named = true;
+    for (size_t h = 0; named && h < d->stratum_count; h++) {
+        const tamis_number *found = tmi_by_stratum_find(&cap->strata, d->strata[h].name);
+        named = found != NULL;
+        lent[h] = (tamis_number *)(uintptr_t)found;
+        if (found && (!most || tmi_number_compare(found, most) > 0)) most = found;
+    }
+    tamis_status status = TAMIS_OK;
+    if (named && tmi_number_compare(cap->eps, most) == 0)
+        status = tmi_target_follows(follows, plan, lent, cap->strata.outsider, cap->strata.insider, err);
+    tmi_free(lent);
+    return status;
 }
 
 /* What a schedule spends in each stratum. */
@@ -272,6 +275,50 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const t
 done:
     tmi_coin_clear(&budget);
     tmi_coin_clear(&amount);
+    tmi_losses_clear(&then);
+    return status;
+}
+
+/* Where the plan states its budget. */
+static const char *budget_key(const tamis_plan *plan)
+{
+    return plan->budget.outsider ? "budget.outsider" : plan->budget.rho ? "budget.rho" : "budget.epsilon";
+}
+
+tamis_status tmi_account_admits(const tmi_account *a, const tmi_schedule *s, tamis_error *err)
+{
+    const tamis_plan *plan = s->plan;
+    const tmi_wave wave = tmi_wave_of(plan);
+    tmi_ledger_coin budget = {0}, amount = {0};
+    tmi_losses none = {0}, then = {0};
+    tmi_text words;
+    tamis_status status = TAMIS_OK;
+    bool fits;
+    if (a->has_spending || s->measurement_count == 0 || !tmi_has_budget(plan)) return TAMIS_OK;
+    tmi_text_init(&words);
+    TMI_TRY(tmi_plan_budget_coin(&budget, plan, err));
+    TMI_TRY(tmi_schedule_coin(&amount, s, err));
+    tmi_coin_words(&words, &amount, true);
+    if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&amount.rho, s, err));
+    TMI_TRY(tmi_losses_begin(&none, &budget, err));
+    TMI_TRY(tmi_losses_add(&then, &none, &budget, &amount, wave.groups, wave.group_count, err));
+    TMI_TRY(tmi_losses_fit(&fits, &then, &budget, err));
+    if (fits) goto done;
+    tmi_text_put(&words, " would exceed the budget of ");
+    tmi_coin_words(&words, &budget, false);
+    if (words.failed) TMI_TRY(tmi_fail_memory(err));
+    status = tmi_fail(err, TAMIS_REFUSED,
+                      "%s:%d:%d: %s: %s; nothing was spent. Lower what `privacy` spends, or raise the budget: it is what all "
+                      "releases of this survey together may ever spend",
+                      plan->name, plan->budget.line, plan->budget.column, budget_key(plan), words.bytes);
+    tmi_error_key(err, strlen(budget_key(plan)));
+    tmi_because(err, "budget", status);
+
+done:
+    tmi_text_clear(&words);
+    tmi_coin_clear(&budget);
+    tmi_coin_clear(&amount);
+    tmi_losses_clear(&none);
     tmi_losses_clear(&then);
     return status;
 }

@@ -36,7 +36,8 @@ typedef struct tmi_plan_bill {
 tamis_status tmi_plan_bill_make(tmi_plan_bill *b, const tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
 void tmi_plan_bill_clear(tmi_plan_bill *b);
 
-/* The budget of a plan, of one that has none what it spends; and what a schedule spends, by strata with a target for outsiders. */
+/* The budget of a plan, of one that has none what it spends; and what a schedule spends, by strata with a target for
+ * outsiders. */
 tamis_status tmi_plan_budget_coin(tmi_ledger_coin *coin, const tamis_plan *plan, tamis_error *err);
 tamis_status tmi_schedule_coin(tmi_ledger_coin *coin, const tmi_schedule *schedule, tamis_error *err);
 
@@ -45,6 +46,10 @@ tamis_status tmi_cap_follows(bool *follows, const tamis_plan *plan, const tmi_le
 
 /* That a ledger would take the charge of the schedule, as far as names and lengths go; no ledger is opened. INVALID, SYSTEM. */
 tamis_status tmi_account_check(const tmi_schedule *schedule, tamis_error *err);
+
+/* After tmi_account_look: REFUSED if this would be the first charge of an account, and is above the budget that the plan gives it.
+ * Of an account that exists the ledger says so. */
+tamis_status tmi_account_admits(const tmi_account *account, const tmi_schedule *schedule, tamis_error *err);
 
 /* After tmi_account_look: what would be left, and the promise of everything with this release. */
 tamis_status tmi_account_foresee(tmi_account *account, tmi_promised *promised, const tmi_schedule *schedule, tamis_error *err);
