@@ -93,7 +93,7 @@ void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi
     tmi_account_notice(&notice, account, NULL);
     if (notice.length > 0) tmi_lines_take(lines, &notice);
     if (!tmi_has_budget(schedule->plan)) {
-        tmi_budget_advice(&notice, schedule->plan);
+        tmi_budget_advice(&notice, schedule->plan, account);
         tmi_lines_take(lines, &notice);
     }
     if (idle_secret(schedule)) tmi_lines_add(lines, idle_secret(schedule));
