@@ -43,6 +43,7 @@ PLANS = {
     "persons-contrasts-weights": "The same with weights, strata and households, drawn by persons-drawn, epsilon 8.",
     "persons-models": "Linear, logistic and Poisson regression, srs, 1,500 of 12,107 persons, epsilon 4.",
     "persons-models-clusters": "Linear and logistic regression, 900 of 6,000 households, epsilon 8.",
+    "persons-lines": "Regression on numbers, and correlations, srs, 1,500 of 12,107 persons, epsilon 4.",
 }
 POPULATIONS = {"api": "api.csv", "belgium": "belgium.csv", "mu284": "mu284.csv", "persons": "persons.csv"}
 DRAWN = ["--drawn-by", str(FOLDER / "persons-drawn.yaml")]

@@ -290,7 +290,7 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         """A true number that is known to 40 digits lies between the two that are told, and they are near to it."""
         if told is None:
             return
-        ends = {k: Decimal(repr(v)) if not isinstance(v, str) else None for k, v in told.items()}
+        ends = {k: Decimal(v) if not isinstance(v, str) else None for k, v in told.items()}  # a double is exactly what it is
         dust = (abs(value) + 1) * DUST
         near = abs(value) * width + Decimal("1e-30")
         if "lower" in ends:

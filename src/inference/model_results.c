@@ -22,6 +22,7 @@
 #include "num/number.h"
 
 #define TOO_NOISY 0.95
+#define TOO_NOISY_ROOT (TOO_NOISY / 4) /* of a correlation, which is divided by roots: they have half the noise of the squares */
 
 static const char not_fitted[] = "not determined: with this noise the cells of the model leave no coefficients, or infinite ones";
 static const char no_correlation[] = "not determined: with this noise the sums of squares and products leave no correlation";
@@ -160,7 +161,7 @@ tamis_status tmi_read_coefficient(tmi_result *x, tmi_contrast_reading *a, size_t
     TMI_TRY(tmi_contrast_reach(&alone, &parts, own, 0, TMI_NORMAL, confidence, &noise, err));
     noise_moments(&N1, &N2, &parts);
     const double z = noise > 0 ? alone / sqrt(noise) : 0;
-    if (z * z * N2 > TOO_NOISY) {
+    if (z * z * N2 > (s->model ? TOO_NOISY : TOO_NOISY_ROOT)) {
         x->reason = too_noisy;
         goto done;
     }

@@ -181,6 +181,15 @@ static tmi_ledger_coin budget_at(const tmi_losses *losses, const tmi_ledger_coin
     return own;
 }
 
+/* Whether the sums are those of the budget's strata, if it has any: of a certificate nobody knows. */
+static bool has_strata(const tmi_losses *losses, const tmi_ledger_coin *budget)
+{
+    bool all = budget->strata.count == 0 || losses->count == budget->strata.count;
+    for (size_t i = 0; all && budget->strata.count > 0 && i < losses->count; i++)
+        all = tmi_by_stratum_find(&budget->strata, losses->groups[i].name) != NULL;
+    return all;
+}
+
 static const tmi_sums *sums_at(const tmi_losses *losses, size_t i)
 {
     return i == 0 ? &losses->base : &losses->groups[i - 1].sums;
@@ -251,6 +260,7 @@ tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, co
     const bool in_rho = budget->rho != NULL;
     bool counted = false; /* what is left of rho is stated only for sums that count in it */
     const size_t first = first_of(budget);
+    if (!has_strata(losses, budget)) return tmi_fail(err, TAMIS_INVALID, "its groups are not the strata of its cap");
     const tmi_ledger_coin of_first = budget_at(losses, budget, first);
     tamis_status status = tmi_sums_spending(spent, left, sums_at(losses, first), &of_first, err);
     if (status != TAMIS_OK) return status;

@@ -64,8 +64,8 @@ static inline const tmi_error_method *tmi_method_of(size_t weighting)
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *workload, tamis_error *err);
 void tmi_measurement_clear(tmi_measurement *m);
 
-/* With a target for outsiders: what the scale of noise in a stratum is to what it would be if all had the plan's epsilon, which is
- * the largest of theirs; 1 without one. */
+/* With a target for outsiders: what the scale of noise in a stratum is to what it would be if all had the plan's epsilon, which
+ * is the largest of theirs; 1 without one. */
 double tmi_noise_of_stratum(const tamis_plan *plan, size_t stratum);
 
 /* With a target for outsiders: what a sampled unit of each stratum loses by all measurements, in the order of the strata, rounded

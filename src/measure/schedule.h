@@ -85,7 +85,8 @@ tmi_variance_source tmi_variance_source_of(const tmi_schedule *schedule);
  * are measured apart. */
 double tmi_measurement_precision(const tmi_schedule *schedule, const tmi_measurement *m);
 
-/* The variance of noise in a stratum over that in the first one: 1 unless strata are measured apart, with epsilons of their own. */
+/* The variance of noise in a stratum over that in the first one: 1 unless strata are measured apart, with epsilons of their
+ * own. */
 double tmi_variance_in_stratum(const tmi_schedule *schedule, size_t stratum);
 
 /* Whether nothing has to be measured for a statistic, nor for others that it is read from. */

@@ -31,8 +31,8 @@ static void put_kind(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan
     tmi_json_close(out, '}');
 }
 
-/* Strata `first` to `last` as maps of maps, one level for each column from `part` on. Strata are in the order of the codes, so those of
- * a map follow each other. */
+/* Strata `first` to `last` as maps of maps, one level for each column from `part` on. Strata are in the order of the codes, so
+ * those of a map follow each other. */
 static void put_joint_strata(tmi_json_out *out, const tmi_plan_design *d, size_t first, size_t last, size_t part)
 {
     for (size_t h = first; h < last;) {

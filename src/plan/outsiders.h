@@ -21,11 +21,13 @@
 /* Strata of such a plan: the ledger keeps a sum for each. */
 #define TMI_MAX_TARGET_STRATA 1000
 
-/* The epsilons of the plan's strata that follow from a target, in their order; the caller frees the list and its numbers.
+/* Whether `epsilons`, one per stratum of the plan (the caller counted them), follow from a target for outsiders: a theorem covers
+ * the plan, no outsider loses more than the target, and each is the largest such epsilon but for about its last digit, which
+ * depends on how far logarithms are computed. Of a plan that was read from a certificate nothing is taken for granted.
  *
- * Errors   INVALID, REFUSED, UNABLE, SYSTEM; *epsilons is then NULL, or a list without numbers. */
-tamis_status tmi_target_epsilons(tamis_number ***epsilons, const tamis_plan *plan, const tamis_number *outsider,
-                                 const tamis_number *insider, tamis_error *err);
+ * Errors   SYSTEM. */
+tamis_status tmi_target_follows(bool *follows, const tamis_plan *plan, tamis_number *const *epsilons,
+                                const tamis_number *outsider, const tamis_number *insider, tamis_error *err);
 
 /* Sets `epsilon` and `by_stratum` of the privacy and of the budget, where they have a target; complains where no theorem covers
  * the plan. The design was read. */

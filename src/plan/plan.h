@@ -407,8 +407,8 @@ double tmi_relative_deff(const tmi_plan_design *design, const tmi_plan_statistic
 
 /* ---- privacy ---- */
 
-/* What a sampled unit loses: epsilon; epsilon and delta; or rho. The others are NULL. With a target for outsiders each stratum has
- * its own epsilon (plan/outsiders.h), and `epsilon` is the largest of them. */
+/* What a sampled unit loses: epsilon; epsilon and delta; or rho. The others are NULL. With a target for outsiders each stratum
+ * has its own epsilon (plan/outsiders.h), and `epsilon` is the largest of them. */
 typedef struct tmi_plan_loss {
     tamis_number *epsilon, *delta, *rho;
     tamis_number *outsider, *insider; /* the target, and the most that a sampled unit may lose; NULL: there is no target */

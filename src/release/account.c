@@ -77,21 +77,24 @@ tamis_status tmi_plan_budget_coin(tmi_ledger_coin *coin, const tamis_plan *plan,
 
 tamis_status tmi_cap_follows(bool *follows, const tamis_plan *plan, const tmi_ledger_coin *cap, tamis_error *err)
 {
-    const tmi_plan_loss target = {.outsider = cap->strata.outsider, .insider = cap->strata.insider};
-    const size_t strata = plan->design.stratum_count;
-    tamis_number **epsilons = NULL;
-    tmi_by_stratum right = {0};
-    tamis_error reason = {0};
-    tamis_status status;
+    const tmi_plan_design *d = &plan->design;
+    const tamis_number *most = NULL;
     *follows = cap->strata.count == 0;
-    if (*follows) return TAMIS_OK;
-    status = tmi_target_epsilons(&epsilons, plan, target.outsider, target.insider, &reason);
-    if (status == TAMIS_OK) status = put_strata(&right, plan, epsilons, &target, &reason);
-    *follows = status == TAMIS_OK && tmi_by_stratum_equal(&right, &cap->strata);
-    for (size_t h = 0; epsilons && h < strata; h++) tamis_number_free(epsilons[h]);
-    tmi_free(epsilons);
-    tmi_by_stratum_clear(&right);
-    return status == TAMIS_SYSTEM ? tmi_fail_as(err, &reason) : TAMIS_OK;
+    if (*follows || cap->strata.count != d->stratum_count || !d->by || !cap->strata.outsider) return TAMIS_OK;
+    tamis_number **lent = tmi_alloc(d->stratum_count, sizeof *lent); /* in the order of the plan */
+    if (!lent) return tmi_fail_memory(err);
+    bool named = true;
+    for (size_t h = 0; named && h < d->stratum_count; h++) {
+        const tamis_number *found = tmi_by_stratum_find(&cap->strata, d->strata[h].name);
+        named = found != NULL;
+        lent[h] = (tamis_number *)(uintptr_t)found;
+        if (found && (!most || tmi_number_compare(found, most) > 0)) most = found;
+    }
+    tamis_status status = TAMIS_OK;
+    if (named && tmi_number_compare(cap->eps, most) == 0)
+        status = tmi_target_follows(follows, plan, lent, cap->strata.outsider, cap->strata.insider, err);
+    tmi_free(lent);
+    return status;
 }
 
 /* What a schedule spends in each stratum. */

@@ -36,7 +36,8 @@ typedef struct tmi_plan_bill {
 tamis_status tmi_plan_bill_make(tmi_plan_bill *b, const tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
 void tmi_plan_bill_clear(tmi_plan_bill *b);
 
-/* The budget of a plan, of one that has none what it spends; and what a schedule spends, by strata with a target for outsiders. */
+/* The budget of a plan, of one that has none what it spends; and what a schedule spends, by strata with a target for
+ * outsiders. */
 tamis_status tmi_plan_budget_coin(tmi_ledger_coin *coin, const tamis_plan *plan, tamis_error *err);
 tamis_status tmi_schedule_coin(tmi_ledger_coin *coin, const tmi_schedule *schedule, tamis_error *err);
 

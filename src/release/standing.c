@@ -273,6 +273,14 @@ static void check_waves(const tmi_standing *s, const tmi_wave *own, tmi_checking
     }
 }
 
+/* Caps of strata follow from their target, as the caps of the plan do from its own. */
+static bool is_within(const tmi_ledger_coin *budget, const tmi_ledger_coin *cap)
+{
+    const tmi_by_stratum *own = &budget->strata, *all = &cap->strata;
+    if (!own->outsider || !all->outsider) return tmi_coin_within(budget, cap);
+    return tmi_number_compare(own->outsider, all->outsider) <= 0 && tmi_number_compare(own->insider, all->insider) <= 0;
+}
+
 static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan, bool repeated, tmi_checking *check,
                                   tamis_error *err)
 {
@@ -282,7 +290,7 @@ static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan,
     TMI_TRY(tmi_plan_budget_coin(&budget, plan, err));
     TMI_TRY(tmi_cap_follows(&fit, plan, &s->cap, err));
     if (!fit) tmi_check_note(check, "account.cap", "is not what follows from its target for outsiders");
-    if (!tmi_coin_within(&budget, &s->cap)) tmi_check_note(check, "plan.budget", "is above the cap of the account");
+    if (!is_within(&budget, &s->cap)) tmi_check_note(check, "plan.budget", "is above the cap of the account");
     TMI_TRY(tmi_losses_fit(&fit, &s->after, &s->cap, err));
     if (!repeated && fit && !tmi_coin_equal(&budget, &s->cap)) TMI_TRY(tmi_losses_fit(&fit, &s->after, &budget, err));
     if (!fit) tmi_check_note(check, "account.after", "exceeds the budget");

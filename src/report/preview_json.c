@@ -129,7 +129,11 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_statistic_title(&words, p->schedule.plan, i);
     tmi_json_add_taken(out, "words", &words);
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
-    tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    if (s->column) {
+        tmi_text_init(&words);
+        tmi_result_column(&words, s);
+        tmi_json_add_taken(out, "column", &words);
+    } else tmi_json_add_string(out, "column", NULL);
     if (tmi_is_contrast(s->kind)) {
         tmi_text compared;
         tmi_text_init(&compared);

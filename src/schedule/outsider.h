@@ -37,9 +37,9 @@ typedef struct tmi_promised {
 /* The invariants of a promise (base/check.h): bounds are ordered, a proved number has its theorem, any other its reason. */
 bool tmi_promised_is_sound(const tmi_promised *promised);
 
-/* Makes the promise for these losses of a sampled unit (`by_stratum`: of each stratum, NULL: the same in all); a promise that was made for the same losses is kept as it is. `frame`:
- * what the plan's frame says, NULL without one. `promised` is empty at first, and the caller clears it. Errors: UNABLE,
- * SYSTEM. */
+/* Makes the promise for these losses of a sampled unit (`by_stratum`: of each stratum, NULL: the same in all); a promise that was
+ * made for the same losses is kept as it is. `frame`: what the plan's frame says, NULL without one. `promised` is empty at first,
+ * and the caller clears it. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_promised_make(tmi_promised *promised, const tamis_plan *plan, const tmi_frame_facts *frame,
                                const tamis_number *epsilon, const tamis_number *delta, tamis_number *const *by_stratum,
                                const char *apart, tamis_error *err);

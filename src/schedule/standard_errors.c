@@ -337,8 +337,8 @@ static bool is_joint(const tmi_schedule *s, size_t i)
     return joint;
 }
 
-/* Whether nobody asked for a statistic and all that it serves is measured for itself: models, and contrasts with standard errors of
- * their own, which say enough about their numbers (inference/errors.c). */
+/* Whether nobody asked for a statistic and all that it serves is measured for itself: models, and contrasts with standard errors
+ * of their own, which say enough about their numbers (inference/errors.c). */
 static bool serves_measured_alone(const tmi_schedule *s, size_t i)
 {
     const tamis_plan *plan = s->plan;

@@ -26,8 +26,8 @@
 #define TMI_MAX_TERMS 3
 #define TMI_DUST 1e-9 /* a number that is smaller than this, relative to what it was computed from, is 0 but for rounding */
 
-/* Which axes a table has, in ascending order; one of the second stage may have the axis of a number twice. Another form than FULL has one axis, which is a number's. Without axes it is the
- * number of rows. */
+/* Which axes a table has, in ascending order; one of the second stage may have the axis of a number twice. Another form than FULL
+ * has one axis, which is a number's. Without axes it is the number of rows. */
 typedef struct tmi_marginal {
     size_t weighting, domain;
     size_t axes[TMI_MAX_AXES];

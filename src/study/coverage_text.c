@@ -120,10 +120,15 @@ void tmi_coverage_names(tmi_text *statistic, tmi_text *group, const tmi_coverage
     const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
     tmi_text_put(statistic, tmi_statistic_name(s));
     if (s->kind == TMI_QUANTILE) tmi_text_format(statistic, " %.6g", tmi_at_of(s, r->cell));
-    if (s->column) tmi_text_format(statistic, " %s", s->column->name);
+    if (s->column) {
+        tmi_text_put(statistic, " ");
+        tmi_result_column(statistic, s);
+    }
     if (tmi_is_contrast(s->kind)) tmi_text_put(statistic, ", ");
     tmi_contrast_text(statistic, s);
     for (size_t k = 0; k < s->by_count; k++) tmi_text_format(statistic, "%s%s", k == 0 ? " by " : ", ", s->by[k]->name);
+    if (s->model) tmi_text_put(statistic, ": ");
+    tmi_term_text(statistic, s, r->cell);
     tmi_text_put(group, "");
     for (size_t k = 0; k < s->by_count; k++)
         tmi_text_format(group, "%s%s=%s", k ? ", " : "", s->by[k]->name,
@@ -136,12 +141,21 @@ static void put_name(tmi_json_out *out, const tmi_coverage *study, size_t i)
     const tmi_result *r = &study->places.list[i];
     const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
-    tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    tmi_text words;
+    if (s->column) {
+        tmi_text_init(&words);
+        tmi_result_column(&words, s);
+        tmi_json_add_taken(out, "column", &words);
+    } else tmi_json_add_string(out, "column", NULL);
     if (tmi_is_contrast(s->kind)) {
-        tmi_text words;
         tmi_text_init(&words);
         tmi_contrast_text(&words, s);
         tmi_json_add_taken(out, "contrast", &words);
+    }
+    if (s->model) {
+        tmi_text_init(&words);
+        tmi_term_text(&words, s, r->cell);
+        tmi_json_add_taken(out, "term", &words);
     }
     tmi_json_key(out, "group");
     tmi_put_group(out, s->by, s->by_count, tmi_group_of(s, r->cell));

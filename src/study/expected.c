@@ -40,6 +40,7 @@ static void put_title(tmi_text *text, const tmi_value *statistic, const tmi_valu
     for (size_t i = 0; i < tmi_value_size(by); i++)
         tmi_text_format(text, "%s%s", i == 0 ? " by " : ", ", tmi_value_string(tmi_value_at(by, i)));
     if (*where) tmi_text_format(text, " where %s", where);
+    if (*tmi_value_field_text(cell, "term")) tmi_text_format(text, ": %s", tmi_value_field_text(cell, "term"));
 }
 
 static void put_group(tmi_text *text, const tmi_value *group)

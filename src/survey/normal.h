@@ -16,7 +16,7 @@ tamis_status tmi_normal_factor(double *matrix, size_t size, tmi_watch *watch, ta
 void tmi_normal_solve(double *x, const double *factor, size_t size);
 
 /* The Cholesky factor of a symmetric matrix that noise may have made indefinite, with `ridge` times its diagonal added. False:
- * it is not positive definite beyond what doubles can tell.                                                                          */
+ * it is not positive definite beyond what doubles can tell. */
 bool tmi_positive_factor(double *factor, const double *matrix, size_t size, double ridge);
 
 /* The inverse of the matrix that a factor is of. */

@@ -232,8 +232,8 @@ static double student_factor(double z, double degrees)
 }
 
 /* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller; of one
- * that is known less well a part is kept, down to nothing where it may as well be 0. Half of what is judged midway between what was
- * measured and what the posterior takes it for: what was measured may be large because its noise is. */
+ * that is known less well a part is kept, down to nothing where it may as well be 0. Half of what is judged midway between what
+ * was measured and what the posterior takes it for: what was measured may be large because its noise is. */
 static double kept(const tmi_measured_error *n, double effect)
 {
     const double sd = n->scale * (n->gaussian ? 1 : sqrt(2)), variance = n->squares * effect, measured = fmax(n->measured, 0);

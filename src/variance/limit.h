@@ -15,8 +15,8 @@
  *
  * and the sampling variance of the interval is the one whose normal law has that half-width, (h/z)^2 less the variance of the
  * noise. The sampling variance is raised by the square of Student's quantile over the normal one, and a standard error that is
- * measured to within half of itself is a floor: shrinking serves numbers on average, and each interval is to cover. Of one that is
- * known less well the floor is a part, which falls to nothing, so that noise by itself is never taken for a standard error.
+ * measured to within half of itself is a floor: shrinking serves numbers on average, and each interval is to cover. Of one that
+ * is known less well the floor is a part, which falls to nothing, so that noise by itself is never taken for a standard error.
  *
  * Two stages. With a fraction f of the PSUs drawn without replacement, V(d) is (1 - f) d V0 + f min(d, d_u) V0: the variance
  * within PSUs, at most that of units drawn one by one, counts in full, that between PSUs only by 1 - f. */

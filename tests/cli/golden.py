@@ -155,6 +155,7 @@ SAMPLES = {  # the population, how the sample is drawn from it, with which argum
     "coverage/persons-contrasts": ("persons.csv", srs, 1500),
     "coverage/persons-contrasts-clusters": ("persons.csv", cluster, "household", 900),
     "coverage/persons-contrasts-weights": ("persons.csv", households),
+    "coverage/persons-lines": ("persons.csv", srs, 1500),
     "coverage/persons-models": ("persons.csv", srs, 1500),
     "coverage/persons-models-clusters": ("persons.csv", cluster, "household", 900),
     "coverage/persons-drawn": ("persons.csv", households),

@@ -57,6 +57,15 @@ def certificate(folder):
     return json.loads((folder / "certificate.json").read_text())
 
 
+def verified(folder, c):
+    """What both verifiers say of a certificate that was changed and given the hash that it then has."""
+    c.pop("guarantee")
+    body = {k: v for k, v in c.items() if k not in ("guarantee", "hash")}
+    c["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    (folder / "forged.json").write_text(json.dumps(c))
+    return tamis("verify", folder / "forged.json"), verifier.verify(folder / "forged.json")
+
+
 @case
 def released_verified_repeated_exhausted():
     with place() as folder:
@@ -125,11 +134,6 @@ def a_plan_without_a_target_costs_every_stratum_the_same():
 
 @case
 def forged_certificates_fail_in_both():
-    def rehash(c):
-        body = {k: v for k, v in c.items() if k not in ("guarantee", "hash")}
-        c["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-        return c
-
     def more_left(c):
         c["account"]["groups"][0]["after"]["epsilon"] = c["account"]["groups"][0]["before"]["epsilon"]
 
@@ -155,10 +159,77 @@ def forged_certificates_fail_in_both():
         for forge in (more_left, higher_cap, less_noise, larger_epsilon, less_lost, no_secret):
             c = copy.deepcopy(true)
             forge(c)
-            c.pop("guarantee")
-            (folder / "forged.json").write_text(json.dumps(rehash(c)))
-            assert tamis("verify", folder / "forged.json").returncode == INVALID, forge
-            assert verifier.verify(folder / "forged.json") != [], forge
+            found = verified(folder, c)
+            assert found[0].returncode == INVALID and found[1], forge
+
+
+@case
+def a_last_digit_of_a_cap_may_differ():
+    """Caps are rounded down to ten digits: how far logarithms are computed may decide the last one, and nothing more."""
+    with place() as folder:
+        tamis("release", folder / "plan.yaml", "--out", folder / "one")
+        true = certificate(folder / "one")
+        for off, right in ((0, True), (Fraction(-1, 10**9), True), (Fraction(-1, 10**6), False), (Fraction(1, 10**6), False)):
+            c = copy.deepcopy(true)
+            cap = c["account"]["cap"]["strata"][1]
+            cap["epsilon"] = str(Fraction(cap["epsilon"]) + off)
+            found = verified(folder, c)
+            assert found[0].returncode == (OK if right else INVALID) and (not found[1]) == right, (off, found)
+
+
+DESIGNS = {
+    "srs": "{srs: {population: 22260, sample: 360}}",
+    "census": "{census: {population: 360}}",
+    "weights": "{weights: {}, weight: w, max_weight: 20}",
+    "pps in strata": "{stratified: {by: region, within: {pps: {method: sampford, probability: w, frame: frame.csv}}, strata: "
+                     + "{" + ", ".join(f"{name}: {{sample: {n}}}" for name, (_, n) in STRATA.items()) + "}}}",
+}
+
+
+def a_target_put_into(name, design):
+    """The caps of strata, in a certificate of a design that has none, or whose law only a frame knows."""
+    def is_refused():
+        with place() as folder:
+            old = PLAN[PLAN.index("design:"):PLAN.index("columns:")]
+            plan = PLAN.replace(old, f"design: {design}\nprivacy: {{unit: person, id: u, epsilon: 1}}\n").replace("{outsider: 1, insider: 8}", "{epsilon: 4}")
+            (folder / "plan.yaml").write_text(plan)
+            lines = ROWS.splitlines()
+            (folder / "rows.csv").write_text(f"u,w,{lines[0]}\n" + "".join(f"{i},2,{line}\n" for i, line in enumerate(lines[1:])))
+            rows = [(i, line.split(",")[0]) for i, line in enumerate(lines[1:] * 2)]
+            (folder / "frame.csv").write_text("u,region,w\n" + "".join(f"{i},{name},{1 if name == 'all' else 0.5}\n" for i, name in rows
+                                                                        if i < 360 or name != "all"))
+            done = tamis("release", folder / "plan.yaml", "--out", folder / "one")
+            assert done.returncode == OK, done
+            for strata in (STRATA, ["north", "mid"], ["x"]):
+                c = certificate(folder / "one")
+                c["account"]["cap"] = {"epsilon": "1", "outsider": "1", "insider": "8",
+                                       "strata": [{"stratum": stratum, "epsilon": "1"} for stratum in strata]}
+                found = verified(folder, c)
+                assert found[0].returncode == INVALID and "account.cap" in found[0].stdout + found[0].stderr and found[1], (strata, found)
+
+    case(is_refused, f"a target put into the account of: {name}")
+
+
+for name, design in DESIGNS.items():
+    a_target_put_into(name, design)
+
+
+@case
+def an_end_of_an_enclosure_is_the_double_itself():
+    """Not its shortest decimal, which may be below: here that of the stratum b is below what its outsiders lose."""
+    with place() as folder:
+        (folder / "rows.csv").write_text("s,x\n" + "".join(f"{s},{i}\n" for s in "ab" for i in range(10)))
+        (folder / "plan.yaml").write_text("""tamis: 1
+survey: ends
+source: {file: rows.csv}
+design: {stratified: {by: s, within: srs, strata: {a: {population: 5000, sample: 10}, b: {population: 20, sample: 10}}}}
+privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 5}
+columns: {x: {from: 0, to: 100, step: 1}}
+statistics: [total: x]
+budget: {epsilon: 5}
+""")
+        done = tamis("release", folder / "plan.yaml", "--out", folder / "one")
+        assert done.returncode == OK and tamis("verify", folder / "one").returncode == OK and verifier.verify(folder / "one") == [], done
 
 
 REFUSALS = {

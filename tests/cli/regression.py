@@ -207,6 +207,38 @@ def an_empty_category_is_an_answer():
         assert results[1]["terms"][0]["term"] == "(intercept)"
 
 
+DEFICIENT = ["{regression: {of: x, on: [y, z]}}", "{regression: {of: x, on: [k]}}", "{regression: {of: x, on: [y, e]}}", "{correlation: [y, k]}"]
+
+
+def data_of_less_rank(design):
+    """z is y, k is constant, nobody has e=v: no coefficient that divides by 0 but for noise is released, unless this noise happens
+    to be large, and what is said besides is what is said of any data."""
+    said, missing = [], []
+    for deficient in (True, False):
+        with tempfile.TemporaryDirectory() as name:
+            folder, lines = pathlib.Path(name), rows().splitlines()
+            more = [(c := line.split(","), i % 7 if not deficient else c[1], 4 if deficient else i % 11, "uv"[not deficient and i % 2])
+                    for i, line in enumerate(lines[1:])]
+            (folder / "rows.csv").write_text("\n".join([lines[0] + ",z,k,e", *(f"{','.join(c)},{z},{k},{e}" for c, z, k, e in more)]) + "\n")
+            numbers = "".join(f"  {n}: {{from: 0, to: 10, step: 1, missing: none}}\n" for n in "zk") + "  e: {values: [u, v]}\n"
+            plan = HEAD.format(design=DESIGNS[design], loss="epsilon: 2000", budget="epsilon: 100000", more="", statistics="".join(f"  - {s}\n" for s in DEFICIENT))
+            (folder / "p.yaml").write_text(plan.replace("statistics:", numbers + "statistics:"))
+            done = with_memory("release", folder / "p.yaml", "--out", folder / "out", "--json", cwd=folder)
+            assert done.returncode == OK and verifier.verify(folder / "out") == [], done
+            said.append(done.stderr.replace(name, ""))
+            results = json.loads(done.stdout)["results"]
+            numbers = [(k, t) for k, r in enumerate(results) for t in r.get("terms", [r])]
+            for _, t in numbers:
+                assert (t["estimate"] is None) == (t["interval"] is None) == bool(t.get("reason")), t
+                assert not t.get("reason") or re.fullmatch(r"not determined: [a-z ,]+", t["reason"]), t
+            missing.append({k for k, t in numbers if t["estimate"] is None and t.get("term") != "(intercept)"})
+    assert said[0] == said[1] and len(missing[0]) >= 2 and not missing[1], (design, said, missing)
+
+
+for one in ("srs", "weights"):
+    case(type(data_of_less_rank)(data_of_less_rank.__code__, globals(), f"data_of_less_rank_under_{one}", (one,)))
+
+
 @case
 def the_preview_foresees_them():
     for design in DESIGNS:

@@ -1,7 +1,9 @@
 """tamis study coverage on the populations of examples/coverage: truths, how often intervals hold them, what is left behind."""
 import csv
 import json
+import math
 import re
+import tempfile
 
 from kit import *
 
@@ -39,7 +41,7 @@ def truths(population):
 
 @case
 def every_plan_finds_the_truth_of_its_population():
-    assert len(PLANS) == 27
+    assert len(PLANS) == 28
     for plan in PLANS:
         before = set(os.listdir(PLACE))
         done = study(plan, "--runs", "2", "--json", "--quiet")
@@ -56,6 +58,31 @@ def every_plan_finds_the_truth_of_its_population():
             given, coverage = r["protected"]["intervals"], r["protected"]["coverage"]
             assert 0 <= given <= 2 and (coverage is None if given == 0 else 0 <= coverage <= 1), r
             assert 0 < r["protected"]["noise_sd"] <= r["protected"]["se"] * (1 + 1e-9), r
+
+
+@case
+def coefficients_have_their_terms_and_their_truths():
+    """Those of least squares, and Pearson's r, of the whole population within the plan's bounds."""
+    with open(PLACE / "persons.csv", newline="") as file:
+        rows = [(min(float(r["wage"]), 60000), min(float(r["income"]), 60000), float(r["age"])) for r in csv.DictReader(file)]
+    n = len(rows)
+    wage, income, age = ([x - sum(column) / n for x in column] for column in zip(*rows))
+
+    def product(x, y):
+        return sum(a * b for a, b in zip(x, y))
+    slope, mean = product(wage, age) / product(age, age), [sum(column) / n for column in zip(*rows)]
+    wanted = {("wage", "age"): slope, ("wage", "(intercept)"): mean[0] - slope * mean[2],
+              **{(f"{x}, {y}", None): product(a, b) / math.sqrt(product(a, a) * product(b, b))
+                 for x, y, a, b in (("income", "age", income, age), ("wage", "income", wage, income))}}
+    with tempfile.TemporaryDirectory() as name:
+        sheet = pathlib.Path(name) / "sheet.csv"
+        told = json.loads(study("persons-lines", "--runs", "2", "--csv", sheet, "--json", "--quiet").stdout)["results"]
+        with open(sheet, newline="") as file:
+            assert len({r["statistic"] for r in csv.DictReader(file)}) == len(told) == 7
+    found = {(r["column"], r.get("term")): r["truth"] for r in told}
+    assert {key for key in found if key[0] == "income"} == {("income", term) for term in ("(intercept)", "age", "sex=m")}, found
+    for key, value in wanted.items():
+        assert math.isclose(found[key], value, rel_tol=1e-9), (key, found[key], value)
 
 
 @case

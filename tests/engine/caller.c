@@ -118,7 +118,7 @@ static void points(void **state)
     static const tmi_column size = {.name = "size", .grid = {1, 3, 1, 1, 3}},
                             share = {.name = "share", .grid = {-1, 9, 1, -1, 9}};
     static const tmi_points_request asked = {.value = &size, .weight = &share, .max_weight = 1, .by = by, .by_count = 1},
-                                    fine = {.value = &x, .weight = &share, .max_weight = 100, .by = by, .by_count = 1};
+                                    fine = {.value = &x, .weight = &share, .max_weight = 1000, .by = by, .by_count = 1};
     script s = {.reply = "{\"ok\": true}"};
     tamis_source *source;
     tmi_engine *engine = engine_of(&s, &source);
@@ -146,7 +146,7 @@ static void points(void **state)
     assert_int_equal(tmi_engine_points(&list, engine, &asked, NULL, &err), TAMIS_SYSTEM);
     free(s.question);
     s.question = NULL;
-    assert_int_equal(tmi_engine_points_check(engine, &fine, NULL, &err), TAMIS_REFUSED); /* 2 * 8001 * 101 */
+    assert_int_equal(tmi_engine_points_check(engine, &fine, NULL, &err), TAMIS_REFUSED); /* 2 * 8001 * 1001 */
     assert_non_null(strstr(err.message, "column enroll"));
     assert_non_null(strstr(err.message, "larger step"));
     assert_null(s.question);

@@ -205,7 +205,7 @@ static void codes_of_texts(void **state)
     for (size_t i = 0; i < MANY; i++) assert_int_equal(tmi_code(codes, TMI_FORM_TEXT, many[i], strlen(many[i])), i);
     assert_int_equal(tmi_code(codes, TMI_FORM_TEXT, "1", 1), MANY);
     tmi_codes_free(codes);
-    const tmi_column too_large = {.name = "c", .kind = TMI_CATEGORY, .values = many, .value_count = (1 << 20) + 1};
+    const tmi_column too_large = {.name = "c", .kind = TMI_CATEGORY, .values = many, .value_count = TMI_MAX_CELLS + 1};
     assert_int_equal(tmi_codes_new(&codes, &too_large, NULL), TAMIS_INVALID);
 }
 

@@ -240,7 +240,7 @@ static const tmi_measure
                      {&y_by, 0},
                      {&looked_up, 5},
                      {&is_both, -1}},
-         .factor_count = TMI_MAX_FACTORS,
+         .factor_count = 12,
          .shift = 200,
          WIDE,
          .present = {&h, &g_counted, &is_odd}},

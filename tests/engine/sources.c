@@ -436,9 +436,9 @@ static void bad_requests(void **state)
     const tmi_table by_a = {by_number, 1, measures, 1};
     const tmi_request asked_by_a = {.tables = &by_a, .table_count = 1};
     assert_int_equal(engine->aggregate(engine, places, &asked_by_a, NULL, NULL), TAMIS_INVALID);
-    const tmi_column *twenty_one[21];
-    for (size_t i = 0; i < 21; i++) twenty_one[i] = &b;
-    const tmi_table huge = {twenty_one, 21, measures, 1};
+    const tmi_column *too_many[23]; /* 2^23 cells */
+    for (size_t i = 0; i < 23; i++) too_many[i] = &b;
+    const tmi_table huge = {too_many, 23, measures, 1};
     const tmi_request asked_huge = {.tables = &huge, .table_count = 1};
     assert_int_equal(engine->aggregate(engine, places, &asked_huge, NULL, NULL), TAMIS_INVALID);
     engine->free(engine);

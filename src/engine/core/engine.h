@@ -59,7 +59,8 @@ typedef struct tmi_source {
  * TMI_CLASSES    category: classes[code of `of`], or classes[0] if `of` is a number; -1 is missing, whatever `instead` says. A
  *                row in which `of` is missing (of a category: also a text outside `values`) has the code `instead`, with
  *                `has_instead`, or is missing.
- * TMI_JOINT      category: classes[code of `of` * value_count of `second` + code of `second`], both CATEGORY or JOINT; -1 is missing.
+ * TMI_JOINT      category: classes[code of `of` * value_count of `second` + code of `second`], both CATEGORY or JOINT; -1 is
+ *                missing.
  *                Missing where one of the two is. Strata by several columns: codes are joined, not texts, so that no two pairs
  *                of cells can have one key.
  * TMI_PRODUCT    number: k = floor(point of `of` * point of `second` * 2^-shift + 1/2), then clamped to low <= k <= high of

@@ -1,5 +1,5 @@
-/* Strata by several columns, `stratified: {by: [region, area], strata: {north: {urban: {...}, rural: {...}}, ...}}`: the map of the
- * first column holds those of the second, and so on.
+/* Strata by several columns, `stratified: {by: [region, area], strata: {north: {urban: {...}, rural: {...}}, ...}}`: the map of
+ * the first column holds those of the second, and so on.
  *
  * They become one category that is joined from the others: its values are the strata that exist, and its codes follow from the
  * codes of the columns, so that no text of a file can be mistaken for another stratum. The columns themselves are then recodes of

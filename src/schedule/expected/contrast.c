@@ -12,8 +12,8 @@
 #define GUESSED 0.25 /* a share of which nothing is said */
 
 /* The correlation of the sampling errors of two statistics of the same rows. Two shares of one column exclude each other, or one
- * contains the other. Of other columns nothing is known: they are taken to be independent where how they vary together is measured, and
- * else the largest error that both can have together is expected, as it is in a release. */
+ * contains the other. Of other columns nothing is known: they are taken to be independent where how they vary together is
+ * measured, and else the largest error that both can have together is expected, as it is in a release. */
 static double correlation(const tmi_schedule *s, size_t i, bool products, const tmi_expected_group *a,
                           const tmi_expected_group *b)
 {
