@@ -17,13 +17,13 @@ static int run(const cli_call *call)
     if (usage != 0) return usage;
     tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK) {
-        cli_remark(call, "warning: these numbers are NOT protected; they must not leave the agency");
         cli_remark_engine(call, plan);
         cli_progress_begin(&progress, call);
         status = tamis_estimate_new(&estimate, plan, &options, &err);
         cli_progress_end(&progress);
     }
     if (status == TAMIS_OK) status = (call->json ? tamis_estimate_json : tamis_estimate_text)(&text, estimate, &err);
+    if (status == TAMIS_OK) cli_remark(call, "warning: these numbers are NOT protected; they must not leave the agency");
     tamis_estimate_free(estimate);
     tamis_plan_free(plan);
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);

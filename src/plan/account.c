@@ -57,7 +57,7 @@ void tmi_read_insider(tmi_reader *reader, const tmi_value *value, void *target)
     read_loss(reader, value, &((tmi_plan_loss *)target)->insider, "an epsilon", "5");
 }
 
-void tmi_check_loss(tmi_reader *reader, const tmi_value *map)
+void tmi_check_loss(tmi_reader *reader, const tmi_value *map, const tmi_plan_loss *loss)
 {
     if (map->kind != TMI_VALUE_MAP) return;
     const tmi_value *epsilon = tmi_value_get(map, "epsilon"), *delta = tmi_value_get(map, "delta"),
@@ -76,6 +76,10 @@ void tmi_check_loss(tmi_reader *reader, const tmi_value *map)
             tmi_complain_key(reader, insider,
                              "expected outsider with it: the epsilon of somebody of whom nobody knows whether they were sampled, "
                              "e.g. {outsider: 0.5, insider: 5}");
+        else if (loss->outsider && loss->insider && tmi_number_compare(loss->insider, loss->outsider) < 0)
+            tmi_complain(reader, insider,
+                         "expected at least outsider: outsiders never lose more than those who were sampled, so that the target "
+                         "would have no effect, e.g. {outsider: 0.5, insider: 5}");
     } else if (rho && (epsilon || delta)) {
         tmi_complain_key(reader, rho, "expected either rho or epsilon and delta, not both");
     } else if (delta && !epsilon) {
@@ -94,7 +98,7 @@ void tmi_read_budget(tmi_reader *reader, const tmi_value *value, void *target)
     };
     tamis_plan *plan = target;
     tmi_read_map(reader, value, keys, 5, "{epsilon: 4}", &plan->budget);
-    tmi_check_loss(reader, value);
+    tmi_check_loss(reader, value, &plan->budget);
 }
 
 static void read_ledger_file(tmi_reader *reader, const tmi_value *value, void *target)

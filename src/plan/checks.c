@@ -101,5 +101,5 @@ void tmi_check_sections(tmi_reader *reader, const tmi_value *root, const tamis_p
     tmi_check_targets(reader, root, plan);
     check_statistics(reader, root, plan);
     tmi_check_relative_bounds(reader, root, plan);
-    if (plan->design.stratum_count > 0) tmi_check_typical(reader, tmi_value_get(root, "design"), plan);
+    if (plan->design.stratum_count > 0 && !plan->design.doubtful) tmi_check_typical(reader, tmi_value_get(root, "design"), plan);
 }

@@ -310,8 +310,18 @@ const tmi_plan_column *tmi_plan_find_column(const tamis_plan *plan, const char *
 
 static const char *column_name(const void *columns, size_t index) { return ((const tmi_plan_column *)columns)[index].name; }
 
+/* Whether the column would be declared by the strata, if these could be read. */
+static bool is_unread(const tmi_value *strata, const char *name)
+{
+    const bool list = strata && strata->kind == TMI_VALUE_LIST;
+    for (const tmi_value *item = list ? tmi_value_first(strata) : strata; item; item = list ? tmi_value_next(item) : NULL)
+        if (item->kind == TMI_VALUE_TEXT && strcmp(item->text, name) == 0) return true;
+    return false;
+}
+
 void tmi_complain_column(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, const char *name, bool number)
 {
+    if (is_unread(reader->unread_strata, name)) return;
     const char *example = number ? "{enroll: {from: 0, to: 4000, step: 1}}" : "{stype: {values: [E, M, H]}}";
     for (size_t i = plan->declared_count; i-- > 0;) {
         if (number ? plan->columns[i].is_number : plan->columns[i].is_category) example = plan->columns[i].name;

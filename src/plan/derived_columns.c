@@ -253,6 +253,19 @@ static void free_conditions(tmi_plan_condition *list, size_t count)
     tmi_free(list);
 }
 
+/* Whether there is a stratum in which all conditions on what follows from the strata hold. */
+static bool is_met(const tmi_plan_design *design, const tmi_plan_condition *list, size_t count)
+{
+    for (size_t h = 0; h < design->stratum_count; h++) {
+        bool all = true;
+        for (size_t i = 0; i < count && all; i++)
+            if (tmi_is_of_strata(design, list[i].column))
+                all = tmi_condition_has(&list[i], tmi_code_in_stratum(list[i].column, h));
+        if (all) return true;
+    }
+    return design->stratum_count == 0;
+}
+
 const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
     if (value->kind != TMI_VALUE_MAP || value->count == 0 || value->count > TMI_MAX_CONDITIONS) {
@@ -271,6 +284,10 @@ const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_value *v
         bool first = tmi_value_get(value, tmi_value_key(item)) == item; /* a duplicate was complained about already */
         right = first && read_condition(reader, item, plan, &list[count]) && right;
         count++;
+    }
+    if (right && !reader->no_memory && !is_met(&plan->design, list, count)) {
+        tmi_complain(reader, value, "expected conditions that some stratum meets: no stratum has this combination");
+        right = false;
     }
     if (right && !reader->no_memory) {
         qsort(list, count, sizeof *list, by_column);

@@ -58,7 +58,8 @@ static void read_id(tmi_reader *reader, const tmi_value *value, void *target)
 static void read_rows_per_unit(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
-    if (!tmi_read_whole(reader, value, &privacy->rows_per_unit, 1, TMI_MAX_ROWS_PER_UNIT, "9")) privacy->rows_per_unit = 1;
+    /* after a complaint several: other keys of the plan that need them are right */
+    if (!tmi_read_whole(reader, value, &privacy->rows_per_unit, 1, TMI_MAX_ROWS_PER_UNIT, "9")) privacy->rows_per_unit = 2;
 }
 
 static void read_loss_epsilon(tmi_reader *reader, const tmi_value *value, void *target)
@@ -125,7 +126,7 @@ void tmi_read_privacy(tmi_reader *reader, const tmi_value *value, void *target)
     plan->privacy.rows_per_unit = 1;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{unit: school, epsilon: 1}", &s);
     plan->privacy.setting = tamis_setting_of(s.protect, s.given);
-    tmi_check_loss(reader, value);
+    tmi_check_loss(reader, value, &plan->privacy.loss);
     if (value->kind != TMI_VALUE_MAP || plan->privacy.setting) return;
     const tmi_value *at = tmi_value_get(value, "given");
     if (!at) at = tmi_value_get(value, "protect");

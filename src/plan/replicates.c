@@ -14,11 +14,28 @@ static const char *const types[] = {[TMI_JK1] = "jk1",
 
 const char *tmi_replicate_type_name(tmi_replicate_type type) { return types[type]; }
 
+/* One replicate, or the same one twice, has no variance. */
+static void read_columns(tmi_reader *reader, const tmi_value *list, tmi_plan_replicates *r)
+{
+    if (list->count < 2) {
+        tmi_complain(reader, list, "expected a list of 2 to %d columns, e.g. [repw1, repw2]", TMI_MAX_REPLICATES);
+        return;
+    }
+    if (!tmi_read_texts(reader, list, &r->weights, &r->count, TMI_MAX_REPLICATES, "repw1, repw2")) return;
+    const tmi_value *item = tmi_value_first(list);
+    for (size_t i = 0; i < r->count; i++, item = tmi_value_next(item))
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(r->weights[i], r->weights[j]) != 0) continue;
+            tmi_complain(reader, item, "duplicate in the list of columns");
+            return;
+        }
+}
+
 static void read_weights(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_replicates *r = target;
     if (value->kind == TMI_VALUE_LIST) {
-        tmi_read_texts(reader, value, &r->weights, &r->count, TMI_MAX_REPLICATES, "repw1, repw2");
+        read_columns(reader, value, r);
         return;
     }
     char *pattern = NULL;

@@ -290,6 +290,7 @@ bool tmi_read_word(tmi_reader *reader, const tmi_value *value, size_t *index, co
     int nearest = text ? tmi_meant_word(value->text, tmi_word_of_list, words, count) : -1;
     if (nearest >= 0) tmi_text_format(&known, "; did you mean %s?", words[nearest]);
     if (known.failed) reader->no_memory = true;
+    else if (count == 1) tmi_complain(reader, value, "expected %s", words[0]);
     else tmi_complain(reader, value, "expected one of %s", known.bytes);
     tmi_text_clear(&known);
     return false;

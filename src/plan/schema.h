@@ -31,6 +31,7 @@ typedef struct tmi_reader {
     int file;                /* 0: the plan; files that it names come after it */
     tmi_complaint *complaints;
     size_t count, room;
+    const tmi_value *unread_strata; /* the column or columns of strata that were complained about: nobody can miss these */
     bool no_memory;
 } tmi_reader;
 

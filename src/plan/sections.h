@@ -119,9 +119,9 @@ tamis_status tmi_plan_allowed_of(const tamis_plan_options *options, const char *
 
 /* ---- pieces ---- */
 
-/* epsilon; epsilon and delta; rho; or a target for outsiders. `target` is the tmi_plan_loss. */
+/* epsilon; epsilon and delta; rho; or a target for outsiders. `target` is the tmi_plan_loss; the last checks what was read. */
 tmi_read_value tmi_read_epsilon, tmi_read_delta, tmi_read_rho, tmi_read_outsider, tmi_read_insider;
-void tmi_check_loss(tmi_reader *reader, const tmi_value *map);
+void tmi_check_loss(tmi_reader *reader, const tmi_value *map, const tmi_plan_loss *loss);
 
 /* folder of the plan + file, unless the file is named from the root; freed with tmi_free, NULL without memory */
 char *tmi_beside_plan(const char *plan, const char *file);

@@ -130,6 +130,10 @@ void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *p
         const tmi_value *key = tmi_value_get(value, idle[i]);
         if (key) tmi_complain_key(reader, key, "not needed: this design reads no weights, probabilities or sizes");
     }
+    if (design->replicates.weights && tmi_value_get(value, "variance"))
+        tmi_complain_key(reader, tmi_value_get(value, "variance"),
+                         "not beside replicates: `tamis estimate` takes variances from the replicate weights, and a release from "
+                         "the design");
     check_unit_weight(reader, tmi_value_get(value, "max_unit_weight"), design);
     if (design->regularise && !has_public_weights(design))
         tmi_complain_key(

@@ -279,6 +279,50 @@ done:
     return status;
 }
 
+/* Where the plan states its budget. */
+static const char *budget_key(const tamis_plan *plan)
+{
+    return plan->budget.outsider ? "budget.outsider" : plan->budget.rho ? "budget.rho" : "budget.epsilon";
+}
+
+tamis_status tmi_account_admits(const tmi_account *a, const tmi_schedule *s, tamis_error *err)
+{
+    const tamis_plan *plan = s->plan;
+    const tmi_wave wave = tmi_wave_of(plan);
+    tmi_ledger_coin budget = {0}, amount = {0};
+    tmi_losses none = {0}, then = {0};
+    tmi_text words;
+    tamis_status status = TAMIS_OK;
+    bool fits;
+    if (a->has_spending || s->measurement_count == 0 || !tmi_has_budget(plan)) return TAMIS_OK;
+    tmi_text_init(&words);
+    TMI_TRY(tmi_plan_budget_coin(&budget, plan, err));
+    TMI_TRY(tmi_schedule_coin(&amount, s, err));
+    tmi_coin_words(&words, &amount, true);
+    if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&amount.rho, s, err));
+    TMI_TRY(tmi_losses_begin(&none, &budget, err));
+    TMI_TRY(tmi_losses_add(&then, &none, &budget, &amount, wave.groups, wave.group_count, err));
+    TMI_TRY(tmi_losses_fit(&fits, &then, &budget, err));
+    if (fits) goto done;
+    tmi_text_put(&words, " would exceed the budget of ");
+    tmi_coin_words(&words, &budget, false);
+    if (words.failed) TMI_TRY(tmi_fail_memory(err));
+    status = tmi_fail(err, TAMIS_REFUSED,
+                      "%s:%d:%d: %s: %s; nothing was spent. Lower what `privacy` spends, or raise the budget: it is what all "
+                      "releases of this survey together may ever spend",
+                      plan->name, plan->budget.line, plan->budget.column, budget_key(plan), words.bytes);
+    tmi_error_key(err, strlen(budget_key(plan)));
+    tmi_because(err, "budget", status);
+
+done:
+    tmi_text_clear(&words);
+    tmi_coin_clear(&budget);
+    tmi_coin_clear(&amount);
+    tmi_losses_clear(&none);
+    tmi_losses_clear(&then);
+    return status;
+}
+
 /* ---- what was kept ---- */
 
 /* The kept values of the measurement; NULL if there are none. Two of them may have the same name. */

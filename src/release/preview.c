@@ -70,6 +70,7 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
         const tmi_payment payment = {ledger, how.repeat == TAMIS_REPEAT_PAID, how.new_account};
         TMI_TRY(tmi_plan_bill_make(&bill, &p->schedule, &payment, err));
         looked = tmi_account_look(&p->account, &bill.bill, &refusal);
+        if (looked == TAMIS_OK) looked = tmi_account_admits(&p->account, &p->schedule, &refusal);
     }
     if (looked != TAMIS_OK && looked != TAMIS_REFUSED) TMI_TRY(tmi_fail_as(err, &refusal));
     if (looked == TAMIS_REFUSED) TMI_TRY(refuse(p, &refusal, err));

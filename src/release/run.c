@@ -203,6 +203,7 @@ static tamis_status check_feasibility(bool repeated, void *job_, tamis_error *er
     tamis_status status = TAMIS_OK;
     if (j->run->ready && repeated) write_ready(j, true);
     if (!repeated) {
+        if (j->run->ledger) TMI_TRY(tmi_account_admits(&r->account, &r->schedule, err));
         TMI_TRY(tmi_account_foresee(&r->account, &r->promised, &r->schedule, err));
         TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->query, &r->account.standing, err));
         if (j->run->ready) write_ready(j, false);

@@ -127,12 +127,16 @@ tamis_status tmi_estimate_text(char **text, const tmi_results *results, const ch
     tmi_text_put(&t, "\n");
     tmi_text_wrap(
         &t, "  ", "  ",
-        "Values as recorded: no clamping, no rounding, no noise. Standard errors by linearisation, intervals by Student's t.");
+        results->plan->design.replicates.weights
+            ? "Values as recorded: no clamping, no rounding, no noise. Standard errors from replicate weights, intervals by "
+              "Student's t; a release takes them from the design."
+            : "Values as recorded: no clamping, no rounding, no noise. Standard errors by linearisation, intervals by "
+              "Student's t.");
     if (asks_for_quantiles(results->plan))
         tmi_text_wrap(&t, "  ", "  ",
                       "Intervals of quantiles are those of the share of rows up to them, inverted; their standard errors are the "
                       "width of the interval divided by 2 t.");
-    if (note) tmi_text_wrap(&t, "  Variances: ", "  ", note);
+    if (note && !results->plan->design.replicates.weights) tmi_text_wrap(&t, "  Variances: ", "  ", note);
     write_facts(&t, results);
     write_clamping(&t, results);
     return tmi_text_take(text, &t, err);

@@ -498,7 +498,7 @@ static void write_cost(tmi_text *text, const tmi_preview *p)
         tmi_text_put(&line, ".");
         if (!p->refusal || a->has_spending) tmi_account_words(&line, &p->schedule, a);
     }
-    if (p->refusal) tmi_text_put(&line, " The ledger refuses this release.");
+    if (p->refusal) tmi_text_put(&line, " This release is refused.");
     if (plan->privacy.loss.outsider && p->promised.outsider.proved) tmi_strata_words(&line, &plan->design, &p->promised.outsider);
     tmi_text_wrap_taken(text, "", "  ", &line);
 }
@@ -508,7 +508,7 @@ static void write_account(tmi_text *text, const tmi_preview *p)
     tmi_lines lines = {0};
     if (p->refusal && !p->account.has_spending) tmi_text_put(text, "\nThe account\n");
     else tmi_write_account(text, &p->schedule, &p->account);
-    if (p->refusal) tmi_text_put(text, "  The ledger refuses this release.\n");
+    if (p->refusal) tmi_text_put(text, "  This release is refused.\n");
     tmi_lines_split(&lines, p->account.unpublished);
     tmi_lines_wrap(text, "  ", "  ", &lines);
 }

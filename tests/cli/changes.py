@@ -239,7 +239,7 @@ WORDS = {
     "{change: {mean: x}, since: ..}": "expected a folder by its name",
     "{change: {mean: x, by: g}, since: 1-release}": "does not belong in change",
     "{change: {mean: x, between: {g: [a, b]}}, since: 1-release}": "does not belong in change",
-    "{change: {median: x}, since: 1-release}": "is not compared",
+    "{change: {median: x}, since: 1-release}": "are not compared",
     "{change: {mean: x}, since: 1-release, shrink: yes}": "is not for contrasts",
     "{change: {mean: x}, since: 1-release, overlap: 100}": "size: 500, before: income_before",
     "{change: {mean: x}, since: 1-release, overlap: {size: 100}}": "before: income_before",

@@ -247,6 +247,22 @@ def values_may_be_in_a_file():
 
 
 @case
+def a_first_release_above_its_own_budget_is_refused_by_check_too():
+    with folder_with_plan() as folder:
+        plan, text = folder / "plan.yaml", (folder / "plan.yaml").read_text()
+        for spends, budget in (("epsilon: 6", "epsilon: 5"), ("rho: 2", "rho: 1"), ("rho: 1", "epsilon: 2, delta: 1e-6")):
+            plan.write_text(re.sub("budget: .*", f"budget: {{{budget}}}", text.replace("epsilon: 6", spends)))
+            line = next(i for i, words in enumerate(plan.read_text().splitlines(), 1) if words.startswith("budget"))
+            told = tamis("check", "plan.yaml", cwd=folder)
+            assert told.returncode == REFUSED and "This release is refused." in " ".join(told.stdout.split()), told
+            assert f"plan.yaml:{line}:" in told.stderr and f"budget.{budget[:3]}" in told.stderr, told.stderr
+            assert "would exceed the budget" in told.stderr, told.stderr
+            done = tamis("release", "plan.yaml", cwd=folder)
+            assert done.returncode == REFUSED and done.stderr == told.stderr, done
+            assert not (folder / "tamis.ledger").exists()
+
+
+@case
 def check_shows_the_preview_of_what_the_ledger_refuses():
     with folder_with_plan() as folder:
         plan, text = folder / "plan.yaml", (folder / "plan.yaml").read_text()
@@ -256,7 +272,7 @@ def check_shows_the_preview_of_what_the_ledger_refuses():
         assert done.returncode == told.returncode == REFUSED and "would exceed the budget" in done.stderr, done
         words = " ".join(done.stdout.split())
         assert "± is one standard deviation" in words and "Spent so far: epsilon 6; left: epsilon 6." in words, words
-        assert "The ledger refuses this release. --all: " in words and "would leave" not in words, words
+        assert "This release is refused. --all: " in words and "would leave" not in words, words
         assert json.loads(told.stdout)["code"] == "refused", told.stdout
         assert tamis("ledger", "verify", "tamis.ledger", cwd=folder).returncode == OK
 
@@ -278,7 +294,7 @@ def a_second_account_over_the_same_source_needs_a_reason():
             assert done.returncode == REFUSED and "for the same source" in done.stderr and "--new-account" in done.stderr, (path, done)
             done = tamis("check", path, cwd=folder)
             assert done.returncode == REFUSED and "for the same source" in done.stderr, done
-            assert "± is one standard deviation" in done.stdout and "The ledger refuses this release." in " ".join(done.stdout.split()), done.stdout
+            assert "± is one standard deviation" in done.stdout and "This release is refused." in " ".join(done.stdout.split()), done.stdout
             assert "Nothing has been released" not in done.stdout and "would leave" not in done.stdout, done.stdout
         assert not (folder / "b").exists()
         done = tamis("release", "other.yaml", "--new-account", "the board decided on it", "--out", "b", cwd=folder)

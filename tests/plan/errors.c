@@ -105,6 +105,35 @@ static void all_errors_come_at_once_in_order(void **state)
                         "p.yaml:7:20: privacy.epsilon: expected an epsilon larger than 0, e.g. 1");
 }
 
+#define JOINT(sizes) \
+    "tamis: 1\nsurvey: s\nsource: {file: s.csv}\nprivacy: {unit: person, epsilon: 1}\ndesign:\n  stratified:\n    by: [region, " \
+    "area]\n" \
+    "    within: srs\n    strata:\n      north: {town: " sizes ", land: {population: 9, sample: 3}}\n" \
+    "      south: {town: {population: 9, sample: 3}}\nstatistics:\n"
+
+/* Columns that the strata would declare are not missed where the strata cannot be read; where they can, what no stratum has is not
+ * asked for. */
+static void strata_by_columns_are_looked_at_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } plans[] = {
+        {JOINT("{population: -8, sample: 3}") "  - {count: units, by: [region, area]}\n  - {count: units, where: {region: "
+                                              "north}}\n",
+         "p.yaml:10:34: design.stratified.strata.north.town.population: expected a whole number from 1 to 1099511627776, e.g. "
+         "6194"},
+        {JOINT("{population: 9, sample: 3}") "  - {count: units, where: {region: south, area: land}}\n",
+         "p.yaml:13:27: statistics[1].where: expected conditions that some stratum meets: no stratum has this combination"},
+    };
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        tamis_plan *plan;
+        tamis_error err = {0};
+        assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", plans[i].text, strlen(plans[i].text), &err), TAMIS_INVALID);
+        assert_string_equal(err.message, plans[i].message);
+    }
+}
+
 /* Texts that are no plan at all. */
 static void rubbish_is_refused(void **state)
 {
@@ -213,9 +242,13 @@ static void bad_arguments_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(every_error_has_its_text),    cmocka_unit_test(all_errors_come_at_once_in_order),
-        cmocka_unit_test(rubbish_is_refused),          cmocka_unit_test(broken_yaml_tells_its_place),
-        cmocka_unit_test(too_much_is_refused_quickly), cmocka_unit_test(bad_arguments_are_named),
+        cmocka_unit_test(every_error_has_its_text),
+        cmocka_unit_test(all_errors_come_at_once_in_order),
+        cmocka_unit_test(strata_by_columns_are_looked_at_once),
+        cmocka_unit_test(rubbish_is_refused),
+        cmocka_unit_test(broken_yaml_tells_its_place),
+        cmocka_unit_test(too_much_is_refused_quickly),
+        cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void compare(const char *name, const foreseen *expected, const seen *list
          * another */
         const bool of_distribution = tmi_is_of_distribution(plan->statistics[i].kind);
         const double factor = of_distribution                                     ? 2
-                              : plan->statistics[i].kind == TMI_CONTRAST_QUOTIENT ? 2.5
+                              : plan->statistics[i].kind == TMI_CONTRAST_QUOTIENT ? 3
                               : is_uneven(name)                                   ? FACTOR_OF_UNEVEN
                                                                                   : FACTOR;
         if (!(fabs(log(noise)) <= log(factor) && fabs(log(error)) <= log(factor)))

@@ -237,8 +237,9 @@ static void read_stratified(tmi_reader *reader, const tmi_value *value, tamis_pl
         if (!several) design->by = by ? by : tmi_add_category(plan, name, design->strata, design->stratum_count);
         if (!design->by) reader->no_memory = true;
         add_up(reader, strata, design);
-    } else if (design->strata) { /* no stratum that others could miss the name of */
-        for (size_t h = 0; h < design->stratum_count; h++) {
+    } else {
+        reader->unread_strata = at;
+        for (size_t h = 0; design->strata && h < design->stratum_count; h++) { /* no stratum that others could miss the name of */
             tmi_free(design->strata[h].name);
             tamis_number_free(design->strata[h].rate);
         }
@@ -274,7 +275,7 @@ void tmi_read_design(tmi_reader *reader, const tmi_value *value, void *target)
     const size_t designs = count;
     for (size_t i = 0; i < TMI_BESIDE_DESIGN; i++) keys[count++] = tmi_beside_design[i];
     keys[count++] = (tmi_plan_key){.name = "two_phase", .not_offered = TWO_PHASES};
-    size_t before = reader->count;
+    const size_t before = reader->count;
     tmi_read_map(reader, value, keys, count, EXAMPLE, plan);
     const tmi_value *first = NULL;
     for (const tmi_value *item = value->kind == TMI_VALUE_MAP ? tmi_value_first(value) : NULL; item;
@@ -288,4 +289,5 @@ void tmi_read_design(tmi_reader *reader, const tmi_value *value, void *target)
     if (first) read_one(reader, first, plan);
     else if (reader->count == before) tmi_complain(reader, value, "expected a design, e.g. " EXAMPLE);
     if (reader->count == before) tmi_check_weights(reader, value, plan);
+    plan->design.doubtful = reader->count > before;
 }

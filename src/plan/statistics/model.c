@@ -42,6 +42,11 @@ void tmi_read_correlation(tmi_reader *reader, const tmi_value *value, tamis_plan
         return;
     }
     const tmi_value *first = tmi_value_first(value), *second = tmi_value_next(first);
+    for (const tmi_value *item = first; item; item = tmi_value_next(item)) {
+        if (item->kind != TMI_VALUE_MAP) continue;
+        tmi_complain(reader, item, "expected a column of numbers, e.g. enroll: a correlation takes no indicators");
+        return;
+    }
     s->column = tmi_read_number(reader, first, plan);
     s->second = tmi_read_number(reader, second, plan);
     if (!fits(reader, first, s->column) || !fits(reader, second, s->second)) return;

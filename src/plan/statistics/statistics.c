@@ -132,7 +132,9 @@ static void read_ratio(tmi_reader *reader, const tmi_value *value, void *target)
 
 /* ---- contrasts ---- */
 
-#define NOT_COMPARED "is not compared: a difference is of counts, totals, means, shares and ratios, whose sampling error is known"
+#define NOT_COMPARED(plural) \
+    plural " are not compared: differences and changes are of counts, totals, means, shares and ratios, whose sampling error " \
+           "is known"
 
 bool tmi_read_compared(tmi_reader *reader, const tmi_value *map, tamis_plan *plan, tmi_plan_compared *compared,
                        const char *example)
@@ -147,14 +149,14 @@ bool tmi_read_compared(tmi_reader *reader, const tmi_value *map, tamis_plan *pla
         {.name = "minus", .read = tmi_read_later},
         {.name = "by", .read = tmi_read_later},
         {.name = "weights", .read = tmi_read_later},
-        {.name = "quantile", .not_offered = NOT_COMPARED},
-        {.name = "median", .not_offered = NOT_COMPARED},
-        {.name = "iqr", .not_offered = NOT_COMPARED},
-        {.name = "share_below", .not_offered = NOT_COMPARED},
-        {.name = "poverty", .not_offered = NOT_COMPARED},
-        {.name = "gini", .not_offered = NOT_COMPARED},
-        {.name = "s80s20", .not_offered = NOT_COMPARED},
-        {.name = "variance", .not_offered = NOT_COMPARED},
+        {.name = "quantile", .not_offered = NOT_COMPARED("quantiles")},
+        {.name = "median", .not_offered = NOT_COMPARED("medians")},
+        {.name = "iqr", .not_offered = NOT_COMPARED("interquartile ranges")},
+        {.name = "share_below", .not_offered = NOT_COMPARED("shares below a line")},
+        {.name = "poverty", .not_offered = NOT_COMPARED("poverty rates")},
+        {.name = "gini", .not_offered = NOT_COMPARED("Gini coefficients")},
+        {.name = "s80s20", .not_offered = NOT_COMPARED("ratios of quintiles")},
+        {.name = "variance", .not_offered = NOT_COMPARED("variances")},
         {.name = "table", .not_offered = "write count: units with the groups of the contrast"},
         {.name = "histogram", .not_offered = "write count: units with the groups of the contrast"},
         {.name = "where", .not_offered = "both numbers are of the same rows: write where beside the contrast"},
@@ -461,11 +463,12 @@ static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_pla
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, &e);
     if (value->kind == TMI_VALUE_MAP) read_rest(reader, value, &e);
     if (!e.kind && reader->count == before) {
-        tmi_complain(reader, value,
-                     "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile, median, "
-                     "share_below, poverty, gini, s80s20, difference, quotient, contrast, change, correlation or regression, "
-                     "e.g. %s",
-                     example);
+        tmi_complain(
+            reader, value,
+            "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile, median, "
+            "iqr, share_below, poverty, gini, s80s20, difference, quotient, contrast, change, correlation or regression, "
+            "e.g. %s",
+            example);
     }
     bool shared = statistic->share || tmi_number_ratio(&statistic->share, 1, 1, NULL) == TAMIS_OK;
     bool confident = statistic->confidence || tmi_number_ratio(&statistic->confidence, 19, 20, NULL) == TAMIS_OK;
@@ -505,22 +508,28 @@ static bool are_same_models(const tmi_plan_model *a, const tmi_plan_model *b)
     return same;
 }
 
-/* The same number of the same groups, in whatever order they are listed. */
-static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+static bool is_by_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
-    if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where || !is_same_method(a, b) ||
-        a->by_count != b->by_count || a->at_count != b->at_count || !are_same_contrasts(a->contrast, b->contrast) ||
-        !are_same_models(a->model, b->model))
-        return false;
-    for (size_t i = 0; i < a->at_count; i++)
-        if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;
-    if (a->limit && tmi_number_compare(a->limit, b->limit) != 0) return false;
     for (size_t i = 0; i < a->by_count; i++) {
         bool found = false;
         for (size_t j = 0; j < b->by_count; j++) found = found || a->by[i] == b->by[j];
         if (!found) return false;
     }
-    return true;
+    return a->by_count == b->by_count;
+}
+
+/* The same number of the same groups, in whatever order they are listed. */
+static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    if (a->kind == TMI_CORRELATION && b->kind == TMI_CORRELATION && a->column == b->second && a->second == b->column)
+        return a->where == b->where && is_by_same(a, b);
+    if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where || !is_same_method(a, b) ||
+        a->at_count != b->at_count || !are_same_contrasts(a->contrast, b->contrast) || !are_same_models(a->model, b->model))
+        return false;
+    for (size_t i = 0; i < a->at_count; i++)
+        if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;
+    if (a->limit && tmi_number_compare(a->limit, b->limit) != 0) return false;
+    return is_by_same(a, b);
 }
 
 /* A statistic that appears twice would be measured once, or twice for nothing. */
