@@ -294,7 +294,8 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !(shared && (d->kind->clusters || d->kind->fixed_size)));
     s->rows_fixed = d->kind->fixed_size && shared;
     s->of_units = p->id != NULL;
-    s->subtracts = d->kind->fixed_size && !d->kind->unequal && !d->nonresponse && !s->scattered;
+    s->subtracts = d->kind->fixed_size && !d->kind->unequal && !d->nonresponse && !s->scattered &&
+                   !(d->by && p->design_protected); /* whose rows are not told apart by stratum */
     int64_t drawn = d->kind->fixed_size ? d->sample : frame ? tmi_frame_size(frame) : d->population, rows;
     if (d->cluster) drawn = d->sample * d->largest; /* whole clusters have a largest size, other designs with clusters do not */
     bool known = drawn > 0 && !__builtin_mul_overflow(drawn, K, &rows) && rows <= TMI_MAX_POPULATION;
