@@ -33,8 +33,8 @@ typedef struct tmi_sampling {
     tamis_number **weight; /* ALIKE, STRATA: one per stratum, exact */
     /* ALIKE, STRATA: a of each stratum; 0 in a census, NaN where there is one unit, which shows no variance */
     double *variance_factor;
-    /* The design draws a public number of units in each stratum, so the variance is about their mean. That follows from the design
-     * alone: the number of rows may be protected, though not the strata. A unit that is not in the file counts as 0 in every sum. */
+    /* The design draws a public number of units in each stratum, so the variance is about their mean. That follows from the
+     * design alone: the number of rows may be protected, if the strata are not. A unit that is not in the file counts as 0. */
     bool subtracts;
 
     /* The grid of weights: STRATA in tables without strata, ROWS. A weight is points * step. */
