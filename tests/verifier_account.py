@@ -127,7 +127,9 @@ class Account:
         self.check(all(r["reason"] and re.fullmatch(TIME, r["time"]) for r in raised), "account.raised")
         self.check(within(self.c["plan"]["budget"], self.cap), "plan.budget", "is above the cap")
         words = a["statement"]
-        self.check(words.startswith("All releases of this survey together may spend ") and "unless raised" in words, "account.statement")
+        self.check(words.startswith("All releases of this survey together may spend ") and ("unless raised" in words) == ("outsider" not in self.cap),
+                   "account.statement")
+        self.check(not raised or "outsider" not in self.cap, "account.raised", "a target for outsiders cannot be raised")
         times = [f"{len(raised)} times, first" if len(raised) > 1 else "once,"] if raised else []
         self.check(re.findall(r"the budget was raised (once,|\d+ times, first) from", words) == times, "account.statement")
         self.check(says(words, "may spend", self.cap), "account.statement")

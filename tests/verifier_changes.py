@@ -3,11 +3,12 @@ where it is beside this one. A part of verifier.py."""
 import hashlib
 import json
 import re
+from fractions import Fraction
 from math import isclose, prod, sinh, sqrt
 
 SHARED = {"sample", "population"}  # of a change with an overlap
 LEAST_LEFT = 0.05  # of both variances, whatever their covariance is said to be
-KEYS = {"statistic", "survey", "wave", "certificate", "law", "numbers"}
+KEYS = {"statistic", "survey", "wave", "certificate", "epsilon", "delta", "law", "numbers"}
 NUMBER = {"estimate", "sampling_se", "df", "lower", "upper", "least", "most", "bias_at_most", "noise"}
 
 
@@ -38,6 +39,7 @@ class Changes:
         self.check(right and all(self.is_earlier(statistics[e["statistic"]], e) for e in told), "earlier", "is not that of each change")
         if self.problems or not asked:
             return
+        self.said_of_both(statistics, told)
         places, first = [], 0
         for t in statistics:
             places.append(first)
@@ -53,6 +55,21 @@ class Changes:
             for r, x, before in zip(rows, now, e["numbers"]):
                 self.change(r, x, before, e["law"], "overlap" in t)
             self.beside_folder(t, e)
+
+    def said_of_both(self, statistics, told):
+        """Which units are in both samples is declared; the account of another survey is not covered."""
+        for e in told:
+            t = statistics[e["statistic"]]
+            if "overlap" in t:
+                line = (f"{t['overlap']['size']:,} units are in both this sample and that of {t['since']}; the column {t['overlap']['before']} has "
+                        f"their value of {t['change']['mean']} there")
+                self.check(line in self.c["declared_public"], "declared_public", "an overlap is missing")
+            if e["survey"] != self.c["plan"]["survey"]:
+                lines = [x for x in self.c["not_covered"] if x.startswith(f"{t['since']} is a release of another survey, {e['survey']}, ")]
+                said = re.fullmatch(r".* had spent epsilon ([\d./e+-]*\d)(?:, delta ([\d./e+-]*\d))?\.", lines[0]) if len(lines) == 1 else None
+                true = [Fraction(e[k]) for k in ("epsilon", "delta")]
+                self.check(said and all(x <= y <= x * (1 + Fraction(1, 10000)) for x, y in zip(true, map(Fraction, said.groups("0")))), "not_covered",
+                           "the account of the other survey is missing")
 
     def cells_of(self, t):
         groups = t.get("by", []) + t.get("table", []) + ([{t["histogram"]: t["cuts"]}] if "histogram" in t else [])
@@ -93,6 +110,8 @@ class Changes:
         other = json.loads((folder / "certificate.json").read_text())
         if other.get("hash") != e["certificate"]:
             return
+        lost = other["amplification"]
+        self.check((Fraction(lost["epsilon"]), Fraction(lost["delta"])) == (Fraction(e["epsilon"]), Fraction(e["delta"])), "earlier", "is not what was lost there")
         file = folder / "release.json"
         self.check(hashlib.sha256(file.read_bytes()).hexdigest() == other["files"]["release.json"], "earlier", "another release.json is in the other folder")
         published = json.loads(file.read_text())

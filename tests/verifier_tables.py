@@ -306,6 +306,7 @@ class Tables:
         (errors_said)."""
         right = self.measured() or self.is_line(m["of"])
         self.check(right and m["form"] == "full", field, "no sampling errors are measured here")
+        self.check(not self.c["sampling"]["apart"] or not self.leaves_out_strata(m["of"]), field + ".of", "rows of all strata would be in each number")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
         if m["weighed_by"] == "squares":  # in its place, a record is rounded before and after: l1 has two of its places, once each
             own = self.rows_of_unit(m) * Fraction(self.row_at_most(m, axes), 2 ** m["shift"]) + self.rows_per_unit() * self.rounding(m, axes)
@@ -320,6 +321,12 @@ class Tables:
         if "regression" in m["of"]:
             self.check(m["overlap"] >= len(self.coefficients(m["of"])), field + ".overlap", "a row is in all coefficients of its group")
         self.check(2 * self.spare(m) <= STEPS, field + ".overlap", "leaves no room for rounding")
+
+    def leaves_out_strata(self, t):
+        """Whether a statistic has groups, domains or cells of public strata."""
+        within = [v for v in t.values() if isinstance(v, dict)]
+        names = [*t.get("by", []), *t.get("where", {})] + [by for v in within if isinstance(v.get("on", v.get("by")), list) for by in v.get("on", v.get("by"))]
+        return any(self.is_of_strata(name) for name in names + [name for v in within for name in v.get("between", {})])
 
     def row_at_most(self, m, axes):
         """What a row adds at most, of any stratum."""

@@ -207,6 +207,8 @@ const char *tmi_why_no_error(const tmi_schedule *s, size_t i)
     if (has_public_effect(s)) return "nothing is left of the weights beside the noise, so that its design effect has no unit";
     if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
         return "the sampling error of clusters is not measured where a column has ranges by stratum";
+    if (s->workload.separate_strata && tmi_errors_need_strata(s, i))
+        return "the sampling error of clusters is not measured in groups of strata where some column has ranges by stratum";
     if (!tmi_errors_measured(s, i) && tmi_psus_are_too_few(s))
         return "only one cluster was drawn, so its sampling error cannot be estimated";
     if (!tmi_errors_measured(s, i))

@@ -157,8 +157,10 @@ void tmi_cap_words(tmi_text *text, const tmi_standing *standing)
     if (standing->raise_count == 0) {
         tmi_text_put(text, "All releases of this survey together may spend ");
         tmi_coin_words(text, cap, true);
-        tmi_text_put(text,
-                     ", unless raised: a raise is recorded in the ledger, with its reason, and in every later certificate.");
+        tmi_text_put(text, cap->strata.outsider
+                               ? ". It is a target for outsiders, and cannot be raised."
+                               : ", unless raised: a raise is recorded in the ledger, with its reason, and in every "
+                                 "later certificate.");
         return;
     }
     tmi_text_put(text, "All releases of this survey together may spend ");

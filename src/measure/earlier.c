@@ -8,6 +8,7 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "num/number.h"
+#include "plan/json_fields.h"
 
 void tmi_wave_numbers_free(tmi_wave_number *numbers, size_t count)
 {
@@ -20,6 +21,8 @@ void tmi_earlier_clear(tmi_earlier_list *e)
     for (size_t i = 0; e->list && i < e->count; i++) {
         tmi_free(e->list[i].survey);
         tmi_free(e->list[i].wave);
+        tamis_number_free(e->list[i].epsilon);
+        tamis_number_free(e->list[i].delta);
         tmi_wave_numbers_free(e->list[i].numbers, e->list[i].count);
     }
     tmi_free(e->list);
@@ -107,6 +110,8 @@ void tmi_put_earlier(tmi_json_out *out, const tmi_earlier_list *e)
         tmi_json_add_string(out, "survey", own->survey);
         tmi_json_add_string(out, "wave", own->wave);
         tmi_json_add_string(out, "certificate", own->certificate);
+        tmi_put_exact_field(out, "epsilon", own->epsilon);
+        tmi_put_exact_field(out, "delta", own->delta);
         tmi_json_add_string(out, "law", laws[is_gaussian(own)]);
         const bool overlap = own->sample > 0;
         if (overlap) tmi_json_add_integer(out, "sample", own->sample);
@@ -170,9 +175,23 @@ static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value
     return TAMIS_OK;
 }
 
+/* An exact number in a text, from 0 to `most`. */
+static tamis_status read_loss(tamis_number **loss, bool *right, const tmi_value *value, const char *key, int64_t most,
+                              tamis_error *err)
+{
+    if (!tmi_value_field(value, key, TMI_VALUE_TEXT)) {
+        *right = false;
+        return TAMIS_OK;
+    }
+    const tamis_status status = tamis_number_read(loss, tmi_value_field_text(value, key), NULL);
+    *right = *right && status == TAMIS_OK && tmi_number_sign(*loss) >= 0 && tmi_number_compare_int(*loss, most) <= 0;
+    return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
+}
+
 static tamis_status read_one(tmi_earlier *e, bool *right, const tmi_value *value, const tamis_plan *plan, tamis_error *err)
 {
-    static const char *const keys[] = {"statistic", "survey", "wave", "certificate", "law", "numbers", "sample", "population"};
+    static const char *const keys[] = {"statistic", "survey", "wave",    "certificate", "epsilon",
+                                       "delta",     "law",    "numbers", "sample",      "population"};
     const bool overlap = plan->statistics[e->statistic].contrast->before != NULL;
     const tmi_value *numbers = tmi_value_field(value, "numbers", TMI_VALUE_LIST);
     const char *law = tmi_value_field_text(value, "law"), *hash = tmi_value_field_text(value, "certificate"),
@@ -189,6 +208,8 @@ static tamis_status read_one(tmi_earlier *e, bool *right, const tmi_value *value
         e->population = tmi_value_whole(value, "population");
         *right = e->sample > 1 && e->sample <= e->population && e->population <= TAMIS_MAX_UNITS;
     }
+    TMI_TRY(read_loss(&e->epsilon, right, value, "epsilon", TAMIS_MAX_LOSS, err));
+    TMI_TRY(read_loss(&e->delta, right, value, "delta", 1, err));
     if (!*right) return TAMIS_OK;
     snprintf(e->certificate, sizeof e->certificate, "%s", hash);
     TMI_TRY(tmi_copy_string(&e->survey, tmi_value_field_text(value, "survey"), err));

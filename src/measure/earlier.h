@@ -29,6 +29,7 @@ typedef struct tmi_earlier {
     size_t statistic; /* the change, in the plan */
     char *survey, *wave;
     char certificate[TMI_SHA256_TEXT]; /* the hash of the earlier certificate */
+    tamis_number *epsilon, *delta;     /* what a sampled unit of it had lost by its whole account */
     int64_t sample, population;        /* sizes of its simple random sample, where units of it are in this one; else 0 */
     tmi_wave_number *numbers;          /* one per group */
     size_t count;

@@ -216,8 +216,9 @@ static tamis_status set_unit(tmi_sampling *s, const tamis_plan *plan, tamis_erro
     tamis_status status = tmi_number_div(&points, s->design->max_unit_weight, s->step, err);
     if (status == TAMIS_OK && tmi_number_floor(&most, points)) {
         if (most < s->most)
-            status = tmi_fail(err, TAMIS_INVALID, "design.max_unit_weight: must be at least the largest weight of a row, %.10g",
-                              (double)s->most * tmi_number_nearest(s->step));
+            status = tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                                   "design.max_unit_weight: must be at least the largest weight of a row, %.10g",
+                                   (double)s->most * tmi_number_nearest(s->step));
         else if (most < (tmi_int128)rows * s->most) s->most_of_unit = most;
     }
     tamis_number_free(points);

@@ -104,10 +104,20 @@ void tmi_budget_line(tmi_text *text, const tamis_plan *plan)
     tmi_text_put(text, "}");
 }
 
-void tmi_budget_advice(tmi_text *text, const tamis_plan *plan)
+void tmi_budget_advice(tmi_text *text, const tamis_plan *plan, const tmi_account *a)
 {
-    tmi_text_put(text, "The plan has no `budget`, which `tamis release` needs: write, for instance, `");
-    tmi_budget_line(text, plan);
+    const tmi_by_stratum *target = &a->standing.cap.strata;
+    if (target->outsider) { /* a plan may have a plain epsilon */
+        tmi_text_put(text,
+                     "The plan has no `budget`, which `tamis release` needs: write that of the account, `budget: {outsider: ");
+        tmi_text_number_up(text, target->outsider);
+        tmi_text_put(text, ", insider: ");
+        tmi_text_number_up(text, target->insider);
+        tmi_text_put(text, "}");
+    } else {
+        tmi_text_put(text, "The plan has no `budget`, which `tamis release` needs: write, for instance, `");
+        tmi_budget_line(text, plan);
+    }
     tmi_text_put(text, "`: what all releases of this survey together may ever spend.");
 }
 
@@ -182,7 +192,7 @@ void tmi_account_words(tmi_text *text, const tmi_schedule *s, const tmi_account 
                         (long long)a->charged.claim);
     if (!tmi_has_budget(s->plan)) {
         tmi_text_put(text, " ");
-        tmi_budget_advice(text, s->plan);
+        tmi_budget_advice(text, s->plan, a);
     }
     if (a->charged.clock_behind) tmi_text_put(text, " The clock of this computer is behind the ledger's last entry.");
 }

@@ -217,11 +217,40 @@ static void add_independent(tmi_lines *lines, const tamis_plan *plan)
     }
 }
 
-static void add_after_columns(tmi_lines *lines, const tmi_schedule *s)
+static bool is_same_overlap(const tmi_plan_contrast *a, const tmi_plan_contrast *b)
+{
+    return a->before == b->before && a->overlap == b->overlap && a->compared[0].column == b->compared[0].column &&
+           strcmp(tmi_last_name(a->since), tmi_last_name(b->since)) == 0;
+}
+
+/* Units in two samples, of each pair of columns once. */
+static void add_overlaps(tmi_lines *lines, const tamis_plan *plan, bool page)
+{
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_contrast *c = plan->statistics[i].contrast;
+        bool said = !c || !c->before;
+        for (size_t k = 0; k < i && !said; k++) {
+            const tmi_plan_contrast *other = plan->statistics[k].contrast;
+            said = other && other->before && is_same_overlap(other, c);
+        }
+        tmi_text words;
+        tmi_text_init(&words);
+        if (said) continue;
+        const tmi_plan_column *now = c->compared[0].column;
+        tmi_text_rounded(&words, (double)c->overlap, 0);
+        tmi_text_format(&words, " units are in both this sample and that of %s; the column %s has their value of %s there",
+                        tmi_last_name(c->since), page ? tmi_column_label(c->before) : c->before->name,
+                        page ? tmi_column_label(now) : now->name);
+        tmi_lines_take(lines, &words);
+    }
+}
+
+static void add_after_columns(tmi_lines *lines, const tmi_schedule *s, bool page)
 {
     if (has_columns(s->plan))
         tmi_lines_add(lines, "the types of the columns (number, text, date, boolean), the same for every sample");
     add_independent(lines, s->plan);
+    add_overlaps(lines, s->plan, page);
     if (s->plan->control_count > 0) tmi_lines_add(lines, "the counts that the numbers are calibrated to");
 }
 
@@ -250,5 +279,5 @@ void tmi_list_declared(tmi_lines *lines, const tmi_schedule *s, tmi_declared how
     if (how != TMI_DECLARED_IN_ORDER) add_columns_by_name(lines, plan, page);
     else
         for (size_t i = 0; i < plan->declared_count; i++) add_column(lines, &plan->columns[i], &plan->design, false);
-    add_after_columns(lines, s);
+    add_after_columns(lines, s, page);
 }

@@ -296,7 +296,7 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
         tmi_json_add_integer(&out, "claims", preview->account.charged.unpublished);
     tmi_lines_split(&lines, preview->account.unpublished);
     tmi_json_add_lines(&out, "unpublished", &lines);
-    tmi_list_warnings(&lines, s, &(tmi_account){0});
+    tmi_list_warnings(&lines, s, &(tmi_account){.standing = preview->account.standing}); /* lent */
     tmi_json_add_lines(&out, "warnings", &lines);
     tmi_list_declared(&lines, s, TMI_DECLARED_IN_ORDER);
     tmi_json_add_lines(&out, "declared_public", &lines);

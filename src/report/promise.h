@@ -69,8 +69,8 @@ void tmi_account_notice(tmi_text *text, const tmi_account *account, const char *
 /* "budget: {epsilon: 4}": four times what the plan spends, as a proposal. */
 void tmi_budget_line(tmi_text *text, const tamis_plan *plan);
 
-/* What `tamis check` says of a plan without a budget. */
-void tmi_budget_advice(tmi_text *text, const tamis_plan *plan);
+/* What `tamis check` says of a plan without a budget; where the account has one, that is the one to write. */
+void tmi_budget_advice(tmi_text *text, const tamis_plan *plan, const tmi_account *account);
 
 /* {"epsilon": ..., "delta": ...} or {"rho": ...}; null if the account does not exist. */
 void tmi_put_spending(tmi_json_out *out, const tmi_account *account, const tamis_spending *spending);

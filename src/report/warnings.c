@@ -1,9 +1,11 @@
 /* What a reader has to be warned of, and what a release does not cover: lists of sentences that its JSON, page and text share. */
 #include <math.h>
+#include <string.h>
 
 #include "base/table.h"
 #include "num/law/noise.h"
 #include "num/number.h"
+#include "plan/json_fields.h"
 #include "report/promise.h"
 #include "report/report_words.h"
 #include "schedule/standard_errors.h"
@@ -91,7 +93,7 @@ void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi
     tmi_account_notice(&notice, account, NULL);
     if (notice.length > 0) tmi_lines_take(lines, &notice);
     if (!tmi_has_budget(schedule->plan)) {
-        tmi_budget_advice(&notice, schedule->plan);
+        tmi_budget_advice(&notice, schedule->plan, account);
         tmi_lines_take(lines, &notice);
     }
     if (idle_secret(schedule)) tmi_lines_add(lines, idle_secret(schedule));
@@ -152,10 +154,34 @@ static bool has_numbers(const tmi_schedule *schedule, bool never)
     return false;
 }
 
+/* Earlier releases of other surveys, each once: they have accounts of their own. */
+static void add_other_accounts(tmi_lines *lines, const tmi_schedule *s)
+{
+    const tmi_earlier_list *e = s->earlier;
+    for (size_t i = 0; e && i < e->count; i++) {
+        const tmi_earlier *own = &e->list[i];
+        bool said = !own->survey || !own->epsilon || !own->delta || strcmp(own->survey, s->plan->survey) == 0;
+        for (size_t k = 0; k < i && !said; k++) said = strcmp(e->list[k].certificate, own->certificate) == 0;
+        if (said) continue;
+        tmi_text words;
+        tmi_text_init(&words);
+        tmi_text_format(&words,
+                        "%s is a release of another survey, %s, with a budget of its own: units in both samples lose what both "
+                        "surveys spend together. With that release the other one had spent epsilon ",
+                        tmi_last_name(s->plan->statistics[own->statistic].contrast->since), own->survey);
+        tmi_text_number_up(&words, own->epsilon);
+        if (tmi_number_sign(own->delta) > 0) tmi_text_put(&words, ", delta ");
+        if (tmi_number_sign(own->delta) > 0) tmi_text_number_up(&words, own->delta);
+        tmi_text_put(&words, ".");
+        tmi_lines_take(lines, &words);
+    }
+}
+
 void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule)
 {
     const tmi_plan_design *design = &schedule->plan->design;
     tmi_lines_add(lines, one_ledger);
+    add_other_accounts(lines, schedule);
     if (design->weights_final) tmi_lines_add(lines, final_weights);
     if (design->nonresponse) tmi_lines_add(lines, nonresponse);
     if (schedule->plan->privacy.id) tmi_lines_add(lines, some_rows);

@@ -529,6 +529,14 @@ static bool has_groups_of_strata(const tmi_schedule *s)
     return false;
 }
 
+/* Slopes and correlations are measured in the second stage even where strata are apart: whether some need the strata there. */
+static bool errors_need_strata(const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        if (tmi_is_of_products(&s->plan->statistics[i]) && tmi_has_own_errors(s, i) && tmi_errors_need_strata(s, i)) return true;
+    return false;
+}
+
 tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error *err)
 {
     solution best = {.objective = INFINITY, .gap = NAN};
@@ -538,7 +546,7 @@ tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error
     tamis_status status;
     if (s->sampling.clustered) TMI_TRY(tmi_psu_places_make(&s->places, &s->sampling, TMI_MOST_SLOTS, err));
     if (!separate_strata) TMI_TRY(try_strata(&best, s, false, known, err));
-    if (separate_strata || may) TMI_TRY(try_strata(&best, s, true, known, err));
+    if (separate_strata || (may && !errors_need_strata(s))) TMI_TRY(try_strata(&best, s, true, known, err));
     if (best.count > 0 &&
         (s->workload.separate_strata != best.separate_strata || s->workload.shared_classes != best.shared_classes))
         TMI_TRY(make_workload(s, best.separate_strata, best.shared_classes, known, err));

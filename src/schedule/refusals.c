@@ -1,6 +1,7 @@
 #include "schedule/refusals.h"
 
 #include "measure/contributions.h"
+#include "schedule/standard_errors.h"
 
 /* Numbers of a model that are not cut: each of their combinations of levels is a number of a table; and squares of residuals, of
  * rows that are drawn one by one, need a table in which each predictor is twice. */
@@ -34,6 +35,20 @@ static tamis_status check_numbers(const tmi_schedule *s, const tmi_plan_statisti
     return TAMIS_OK;
 }
 
+/* The second stage does not have the strata that ranges of their own keep apart. */
+static tamis_status check_strata(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    bool apart = false;
+    for (size_t i = 0; i < s->plan->statistic_count; i++) apart = apart || tmi_has_ranges_by_stratum(&s->plan->statistics[i]);
+    if (!apart || d->kind->takes_all || !tmi_is_of_products(t) || !tmi_errors_need_strata(s, (size_t)(t - s->plan->statistics)))
+        return TAMIS_OK;
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "%s:%d:%d: sampling errors of slopes and correlations by %s are not measured in a release that has a column "
+                    "with ranges by stratum; nearest setting that works: one range for all strata, or a release of its own",
+                    s->plan->name, t->line, t->place, d->by->name);
+}
+
 tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
@@ -57,7 +72,8 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
                         "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
                         "`calibrate` to public totals, or ask for a mean",
                         plan->name, t->line, t->place);
-    const tamis_status status = check_numbers(s, t, err);
+    tamis_status status = check_numbers(s, t, err);
+    if (status == TAMIS_OK) status = check_strata(s, t, err);
     return status == TAMIS_OK ? tmi_refuse_contributions(s, t, err) : status;
 }
 

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "engine/core/engine.h"
 #include "measure/contributions.h"
+#include "measure/controls.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 #include "schedule/guesses.h"
@@ -352,6 +353,14 @@ static bool serves_measured_alone(const tmi_schedule *s, size_t i)
     return true;
 }
 
+bool tmi_errors_need_strata(const tmi_schedule *s, size_t i)
+{
+    const tmi_plan_contrast *c = s->plan->statistics[i].contrast;
+    bool needed = tmi_is_in_strata(s, i);
+    for (size_t k = 0; c && k < c->compared_count; k++) needed = needed || tmi_is_in_strata(s, c->compared[k].statistic);
+    return needed;
+}
+
 bool tmi_has_own_errors(const tmi_schedule *s, size_t i) { return tmi_may_have_errors(s, i) && !serves_measured_alone(s, i); }
 
 bool tmi_may_have_errors(const tmi_schedule *s, size_t i)
@@ -361,6 +370,7 @@ bool tmi_may_have_errors(const tmi_schedule *s, size_t i)
     if ((t->contrast ? !is_joint(s, i) : r->known) || tmi_variance_source_for(s, i) != TMI_MEASURED_ERRORS ||
         tmi_has_ranges_by_stratum(t))
         return false;
+    if (s->workload.separate_strata && tmi_errors_need_strata(s, i)) return false;
     const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
     if (method->slots ? varying_psus(&s->sampling) < 2 : tmi_has_lonely_unit(&s->sampling)) return false;
     const tmi_error_moves moves = moves_of(s, i);

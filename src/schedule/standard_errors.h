@@ -59,6 +59,16 @@ tmi_weighting tmi_errors_family(const tmi_schedule *schedule);
 bool tmi_may_have_errors(const tmi_schedule *schedule, size_t statistic);
 bool tmi_has_own_errors(const tmi_schedule *schedule, size_t statistic);
 
+/* Whether a statistic is a slope or a correlation: its sampling errors are measured in all designs. */
+static inline bool tmi_is_of_products(const tmi_plan_statistic *statistic)
+{
+    return statistic->contrast && statistic->contrast->compared[0].kind == TMI_PRODUCTS;
+}
+
+/* Whether a number of a statistic leaves out rows of some strata. Tables of the second stage have no copy for each stratum, so that
+ * it is not measured where strata are apart: rows of all strata would be in it. */
+bool tmi_errors_need_strata(const tmi_schedule *schedule, size_t statistic);
+
 /* Whether those of any statistic are. Needs a workload. */
 bool tmi_measures_errors(const tmi_schedule *schedule);
 

@@ -129,6 +129,9 @@ def persons_of_both_samples_take_their_covariance_off():
             found = release(folder, path)
             certificate = json.loads((folder / "2-release" / "certificate.json").read_text())
             assert any([("number" in a) for a in m["axes"]].count(True) == 2 for m in certificate["measurements"]), certificate["measurements"]
+            line = "200 units are in both this sample and that of 1-release; the column w has their value of x there"
+            assert certificate["declared_public"].count(line) == 1 and line in (folder / "2-release" / "report.html").read_text(), certificate
+            assert not any("another survey" in x for x in certificate["not_covered"]), certificate["not_covered"]
             earlier = certificate["earlier"][0]
             assert (earlier["sample"], earlier["population"]) == (300, 3000) and all("rows" in x for x in earlier["numbers"]), earlier
             table = [line.split(",") for line in (folder / "rows2.csv").read_text().split("\n")[1:-1]]
@@ -147,6 +150,39 @@ def persons_of_both_samples_take_their_covariance_off():
                 else:
                     assert r["sampling_se"] > 0.8 * wanted, (r["sampling_se"], wanted)
             verified(folder, "2-release", "the earlier release agrees with the certificate")
+
+
+@case
+def units_of_two_surveys_lose_what_both_spend():
+    with Waves(loss="epsilon: 3") as (folder, _):
+        panel(folder, 200)
+        path = plan(folder, 2, ["{change: {mean: x}, by: g, since: 1-release, overlap: {size: 200, before: w}}", "{change: {total: y}, since: 1-release}"],
+                    survey="other")
+        path.write_text(path.read_text().replace("  y: {", "  w: {from: 0, to: 40, step: 1}\n  y: {").replace("a.ledger", "b.ledger"))
+        release(folder, path)
+        line = ("1-release is a release of another survey, waves, with a budget of its own: units in both samples lose what both surveys spend "
+                "together. With that release the other one had spent epsilon 3.")
+        certificate = json.loads((folder / "2-release" / "certificate.json").read_text())
+        assert certificate["not_covered"].count(line) == 1 and line in (folder / "2-release" / "report.html").read_text(), certificate["not_covered"]
+        assert [(e["epsilon"], e["delta"]) for e in certificate["earlier"]] == [("3", "0")] * 2, certificate["earlier"]
+        verified(folder, "2-release", "the earlier release agrees with the certificate")
+
+        def left_out(c, key, words):
+            c[key] = [x for x in c[key] if words not in x]
+
+        def less(c):
+            for e in c["earlier"]:
+                e["epsilon"] = "1"
+            c["not_covered"] = [x.replace("epsilon 3", "epsilon 1") for x in c["not_covered"]]
+
+        for forge in (lambda c: left_out(c, "not_covered", "another survey"), lambda c: left_out(c, "declared_public", "200 units"), less):
+            c = json.loads(json.dumps(certificate))
+            forge(c)
+            body = {k: v for k, v in c.items() if k not in ("guarantee", "hash")}
+            c["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+            (folder / "2-release" / "certificate.json").write_text(json.dumps(c))
+            done = tamis("verify", folder / "2-release")
+            assert done.returncode == INVALID and verifier.verify(folder / "2-release") != [], (c, done)
 
 
 @case

@@ -80,6 +80,8 @@ def released_verified_repeated_exhausted():
         for stratum, cap in zip(c["guarantee"]["outsider"]["by_stratum"], caps):
             assert stratum["epsilon"]["upper"] <= 0.5 and stratum["sampled"]["upper"] <= cap * (1 + 1e-15), stratum
         assert c["guarantee"]["sample"]["epsilon"]["upper"] <= max(caps) * (1 + 1e-15) and c["account"]["cap"]["outsider"] == "1"
+        assert c["account"]["statement"] == ("All releases of this survey together may spend outsider 1 and insider 8. It is a target for outsiders, and "
+                                             "cannot be raised."), c["account"]
         assert tamis("verify", folder / "one").returncode == OK and verifier.verify(folder / "one") == []
         again = tamis("release", folder / "plan.yaml", "--out", folder / "two")
         assert again.returncode == OK and "nothing was spent" in " ".join(again.stdout.split()), again
@@ -130,6 +132,11 @@ def a_plan_without_a_target_costs_every_stratum_the_same():
         (folder / "plain.yaml").write_text(PLAN.replace("outsider: 0.5, insider: 5", "epsilon: 0.1").replace("{outsider: 1, insider: 8}", "{epsilon: 4}"))
         plain = tamis("release", folder / "plain.yaml", "--out", folder / "four")
         assert plain.returncode == REFUSED and "not of the same kind" in plain.stderr, plain
+        # without a budget the one of the account is advised
+        (folder / "none.yaml").write_text(PLAN.replace("outsider: 0.5, insider: 5", "epsilon: 0.1").replace("budget: {outsider: 1, insider: 8}\n", ""))
+        for options in ((), ("--json",)):
+            shown = tamis("check", folder / "none.yaml", *options)
+            assert shown.returncode == OK and "`budget: {outsider: 1, insider: 8}`" in " ".join(shown.stdout.split()) and "budget: {epsilon" not in shown.stdout, shown
 
 
 @case

@@ -268,6 +268,64 @@ def what_is_refused_says_what_works():
             assert not (folder / "tamis.ledger").exists()
 
 
+SCHOOLS = """tamis: 1
+survey: schools
+source: {{file: rows.csv}}
+design:
+  stratified:
+    by: stype
+    within: {within}
+    strata: {{E: {{population: 4421, sample: 100}}, M: {{population: 1018, sample: 50}}, H: {{population: 755, sample: 50}}}}
+privacy: {{unit: school, epsilon: 1000000}}
+columns:
+  api00: {{from: 200, to: 1000, step: 1, missing: none}}
+  meals: {{from: 0, to: 100, step: 1, missing: none}}
+  enroll: {{from: {{E: 0, M: 0, H: 0}}, to: {{E: 2000, M: 3000, H: 4000}}, step: 1, missing: none}}
+  stype: {{values: [E, M, H]}}
+statistics:
+{statistics}budget: {{epsilon: 1000000}}
+"""
+
+
+def schools(folder, statistics, within="srs"):
+    shutil.copy(TOP / "examples" / "schools" / "apistrat.csv", folder / "rows.csv")
+    (folder / "p.yaml").write_text(SCHOOLS.format(within=within, statistics="".join(f"  - {s}\n" for s in statistics)))
+
+
+@case
+def the_column_of_the_strata_is_in_tables_of_squares():
+    """Without noise standard errors are those of `tamis estimate`, a little larger where squares are not centred; a table of squares
+    without the strata would be several times off."""
+    lines = ["{regression: {of: api00, on: [meals, stype]}}", "{regression: {of: api00, on: [meals]}, by: stype}", "{correlation: [meals, api00], by: stype}",
+             "{regression: {of: api00, on: [meals]}, where: {stype: [M, H]}}", "{correlation: [meals, api00], where: {stype: H}}"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        schools(folder, lines)
+        done, exact = with_memory("release", folder / "p.yaml", "--out", folder / "out", "--json", cwd=folder), tamis("estimate", "p.yaml", "--json", cwd=folder)
+        assert done.returncode == exact.returncode == OK, (done.stderr, exact.stderr)
+        assert tamis("verify", folder / "out").returncode == OK and verifier.verify(folder / "out") == [], verifier.verify(folder / "out")
+        pairs = list(zip(json.loads(done.stdout)["results"], json.loads(exact.stdout)["results"]))
+        both = [(t, b) for r, e in pairs for t, b in zip(r.get("terms", [r]), e.get("terms", [e]))]
+        ratios = [t["sampling_se"] / b["se"] for t, b in both]
+        assert len(ratios) == 4 + 6 + 3 + 2 + 1 and 0.97 < min(ratios) and max(ratios) < 1.2, ratios
+
+
+@case
+def no_sampling_errors_mix_strata_that_are_apart():
+    """Ranges by stratum need tables of each stratum, which the second stage has not: a row would be in the numbers of all of them."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for line in "{regression: {of: api00, on: [meals, stype]}}", "{correlation: [meals, api00], where: {stype: [M, H]}}":
+            schools(folder, [line, "{mean: enroll}"])
+            done = tamis("release", "p.yaml", cwd=folder)
+            assert done.returncode == REFUSED and "one range for all strata" in done.stderr and not (folder / "tamis.ledger").exists(), done
+        schools(folder, ["{mean: api00, by: stype}", "{mean: enroll}", "{mean: api00}"], "{cluster: {by: cds, smallest: 1, largest: 3}}")
+        done = tamis("release", "p.yaml", "--out", "out", "--json", cwd=folder)
+        assert done.returncode == OK and verifier.verify(folder / "out") == [], (done, verifier.verify(folder / "out"))
+        errors = [r["sampling_se"] for r in json.loads(done.stdout)["results"]]
+        assert errors[:4] == [None] * 4 and errors[4] > 0, errors
+
+
 @case
 def the_plans_of_the_page_run():
     page = (TOP / "docs" / "regression.md").read_text()

@@ -177,6 +177,8 @@ static tamis_status see(void *context, const tamis_release *r, tamis_error *err)
         TMI_TRY(tmi_copy_string(&e->survey, then->survey, err));
         TMI_TRY(tmi_copy_string(&e->wave, then->wave.name, err));
         memcpy(e->certificate, r->certificate->hash, sizeof e->certificate);
+        TMI_TRY(tmi_number_copy(&e->epsilon, r->promised.epsilon, err));
+        TMI_TRY(tmi_number_copy(&e->delta, r->promised.delta, err));
         TMI_TRY(take_numbers(e, &inference, r, j, err));
         if (!change_of(c, k)->contrast->before) {
             for (size_t g = 0; g < e->count; g++) e->numbers[g].rows = 0;
@@ -213,10 +215,13 @@ static bool are_near(const tmi_wave_number *x, const tmi_wave_number *y)
 
 static bool is_same_text(const char *x, const char *y) { return x && y ? strcmp(x, y) == 0 : x == y; }
 
+static bool is_same_number(const tamis_number *x, const tamis_number *y) { return x && y && tmi_number_compare(x, y) == 0; }
+
 static bool is_of(const tmi_earlier *says, const tmi_earlier *is)
 {
     bool same = strcmp(says->certificate, is->certificate) == 0 && is_same_text(says->survey, is->survey) &&
-                is_same_text(says->wave, is->wave) && says->count == is->count && says->sample == is->sample &&
+                is_same_text(says->wave, is->wave) && is_same_number(says->epsilon, is->epsilon) &&
+                is_same_number(says->delta, is->delta) && says->count == is->count && says->sample == is->sample &&
                 says->population == is->population;
     for (size_t g = 0; same && g < says->count; g++) same = are_near(&says->numbers[g], &is->numbers[g]);
     return same;
