@@ -119,7 +119,8 @@ tamis_status tmi_replicates_make(tmi_sample_variance *v, tamis_error *err)
     for (size_t k = 0; k < v->replicate_count; k++)
         for (size_t row = 0; row < s->count; row++)
             if (!isfinite(s->replicates[k][row]))
-                return tmi_fail(err, TAMIS_INVALID, "%s: a replicate weight is missing", s->replicate_names[k]);
+                return tmi_fail(err, TAMIS_INVALID, "%s: a replicate weight is missing, or no number, in some row",
+                                s->replicate_names[k]);
     v->scale = scale_of(r, (double)v->replicate_count);
     v->rscales = tmi_alloc(v->replicate_count, sizeof *v->rscales);
     if (!v->rscales) return tmi_fail_memory(err);

@@ -83,7 +83,11 @@ static tamis_status check_scale(const tmi_schedule *s, const tmi_measurement *m,
             err, TAMIS_INVALID,
             small ? "%s:%d:%d: privacy.%s: too large: the noise scale of the %s would be below %s, which is no protection"
                   : "%s:%d:%d: privacy.%s: too small: the noise scale of the %s would be above %s steps",
-            s->plan->name, loss->line, loss->column, loss->rho ? "rho" : "epsilon", name.bytes, small ? TAMIS_SCALE_MIN : limit);
+            s->plan->name, loss->line, loss->column,
+            loss->rho        ? "rho"
+            : loss->outsider ? "outsider"
+                             : "epsilon",
+            name.bytes, small ? TAMIS_SCALE_MIN : limit);
     }
 
 done:

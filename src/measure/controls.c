@@ -187,8 +187,11 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
                                   "hold; nearest setting that works: without `regularise`"));
         if (!is_declared(s, c)) needed = true;
         else if (!agrees(c, &plan->design))
-            TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
-                                  "calibrate: the counts differ from those that `design` declares"));
+            TMI_TRY(
+                tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                              "calibrate: the counts of entry %zu of `to` differ from those that `design` declares; write the "
+                              "same, or leave the entry out",
+                              i + 1));
         TMI_TRY(add_columns(s, c, err));
     }
     s->calibrated = needed;

@@ -216,8 +216,9 @@ static tamis_status set_unit(tmi_sampling *s, const tamis_plan *plan, tamis_erro
     tamis_status status = tmi_number_div(&points, s->design->max_unit_weight, s->step, err);
     if (status == TAMIS_OK && tmi_number_floor(&most, points)) {
         if (most < s->most)
-            status = tmi_fail(err, TAMIS_INVALID, "design.max_unit_weight: must be at least the largest weight of a row, %.10g",
-                              (double)s->most * tmi_number_nearest(s->step));
+            status = tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                                   "design.max_unit_weight: must be at least the largest weight of a row, %.10g",
+                                   (double)s->most * tmi_number_nearest(s->step));
         else if (most < (tmi_int128)rows * s->most) s->most_of_unit = most;
     }
     tamis_number_free(points);
@@ -294,7 +295,8 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !(shared && (d->kind->clusters || d->kind->fixed_size)));
     s->rows_fixed = d->kind->fixed_size && shared;
     s->of_units = p->id != NULL;
-    s->subtracts = s->rows_fixed && !d->kind->unequal;
+    s->subtracts = d->kind->fixed_size && !d->kind->unequal && !d->nonresponse && !s->scattered &&
+                   !(d->by && p->design_protected); /* whose rows are not told apart by stratum */
     int64_t drawn = d->kind->fixed_size ? d->sample : frame ? tmi_frame_size(frame) : d->population, rows;
     if (d->cluster) drawn = d->sample * d->largest; /* whole clusters have a largest size, other designs with clusters do not */
     bool known = drawn > 0 && !__builtin_mul_overflow(drawn, K, &rows) && rows <= TMI_MAX_POPULATION;

@@ -33,7 +33,9 @@ typedef struct tmi_sampling {
     tamis_number **weight; /* ALIKE, STRATA: one per stratum, exact */
     /* ALIKE, STRATA: a of each stratum; 0 in a census, NaN where there is one unit, which shows no variance */
     double *variance_factor;
-    bool subtracts; /* the number of rows of a stratum is fixed, so its mean may be taken off */
+    /* The design draws a public number of units in each stratum, so the variance is about their mean. That follows from the
+     * design alone: the number of rows may be protected, if the strata are not. A unit that is not in the file counts as 0. */
+    bool subtracts;
 
     /* The grid of weights: STRATA in tables without strata, ROWS. A weight is points * step. */
     tamis_number *step, *variance_step;

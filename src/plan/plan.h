@@ -187,7 +187,7 @@ struct tmi_plan_design {
     size_t part_count; /* 0: one column */
     tmi_plan_stratum *strata;
     size_t stratum_count;
-    bool doubtful;              /* while the plan is read: something in the section was complained about */
+    bool doubtful;              /* while the plan is read: the design itself, not what is beside it, was complained about */
     int64_t population, sample; /* sums over the strata; 0: not public, or random */
 
     /* names of columns of the file, which need not be declared; NULL where the design has none */

@@ -316,6 +316,22 @@ def calibrated_as_without_protection():
 
 
 @case
+def standard_errors_follow_from_the_design_in_every_setting():
+    """A protected number of rows changes noise, not the design: a count's standard error is that of `tamis estimate`, and fits its interval."""
+    rows = [person(s="pq"[i >= 200]) for i in range(450)]
+    strata = "stratified: {by: s, within: srs, strata: {p: {population: 900, sample: 200}, q: {population: 1600, sample: 250}}}"
+    statistics = "statistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {share: {g: a}}\n  - total: x\n"
+    for design, setting in (("srs: {population: 3000, sample: 450}", "protect: respondents, given: frame"),
+                            ("srs: {population: 3000, sample: 450}", "given: population, design_variables: protected"),
+                            (strata, "protect: respondents"), (strata, "protect: respondents, given: nothing"), (strata, "protect: sample")):
+        told, plain = release(rows, design, f"epsilon: 1000000, {setting}", statistics, unprotected=True)
+        for r, e in zip(told, plain):
+            assert abs(r["sampling_se"] - e["se"]) < 0.01 * e["se"], (design, setting, r, e)
+            half = (r["interval"]["upper"] - r["interval"]["lower"]) / 2
+            assert abs(half - 1.96 * r["se"]) < 0.08 * half, (design, setting, r)
+
+
+@case
 def margins_of_calibrated_tables_add_up():
     rows = [person(t="pq"[i % 2]) for i in range(100)]
     told = release(rows, "srs: {population: 1000, sample: 100}", "epsilon: 5", "  t: {values: [p, q], missing: none}\nstatistics:\n  - {count: units, by: g}\n  - {table: [g, t]}\n",

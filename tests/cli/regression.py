@@ -1,6 +1,7 @@
 """Linear, logistic and Poisson regression on categories in releases: against R's svyglm without noise, with both verifiers, with an
 empty category, in the preview; and what is refused. With TAMIS_TEST_LONG=1 how often intervals cover in made-up populations."""
 import csv
+import hashlib
 import math
 import random
 
@@ -125,6 +126,48 @@ def numbers_as_predictors(design):
 
 for one in DESIGNS:
     case(type(numbers_as_predictors)(numbers_as_predictors.__code__, globals(), f"numbers_under_{one}", (one,)))
+
+
+@case
+def every_coefficient_is_compared_with_its_own():
+    """Terms share one object of release.json: whatever stands beside them, verify compares numbers of the same place, to nine digits."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "rows.csv").write_text(rows())
+        asked = ["{regression: {of: x, on: [g, h]}}", "{difference: {mean: x, between: {g: [b, a]}}}", "{regression: {of: x, on: [g]}}", "{mean: x, by: g}"]
+        plan = HEAD.format(design=DESIGNS["srs"], loss="epsilon: 4", budget="epsilon: 4", more="", statistics="".join(f"  - {s}\n" for s in asked))
+        (folder / "p.yaml").write_text(plan)
+        assert with_memory("release", folder / "p.yaml", "--out", folder / "out", cwd=folder).returncode == OK
+        checked = tamis("verify", folder / "out")
+        assert checked.returncode == OK, checked.stdout
+        file, text = folder / "out" / "release.json", (folder / "out" / "release.json").read_text()
+        certificate = json.loads((folder / "out" / "certificate.json").read_text())
+
+        def problems(by):
+            """Of release.json, with every number of its models and of what follows them multiplied by it."""
+            told = json.loads(text)
+            for r in told["results"]:
+                for one in [*r.get("terms", []), *r.get("joint", {}).values(), r]:
+                    for key in ("estimate", "se", "sampling_se", "noise_sd", "p", "r2"):
+                        if one.get(key):  # an integer 0 has no last digits
+                            one[key] *= by
+            for r in told["results"]:
+                if "cv" in r:
+                    r["cv"] = r["se"] / abs(r["estimate"])
+            file.write_text(json.dumps(told))
+            certificate["files"]["release.json"] = hashlib.sha256(file.read_bytes()).hexdigest()
+            body = {k: v for k, v in certificate.items() if k not in ("guarantee", "hash")}
+            certificate["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+            (folder / "out" / "certificate.json").write_text(json.dumps(certificate))
+            done = tamis("verify", folder / "out", "--json")
+            assert done.returncode == INVALID, done.stdout  # the other files have the old numbers
+            return [p["field"] for p in json.loads(done.stdout)["problems"] if p["field"].startswith("release.json")]
+
+        found = problems(1 + 1e-12)
+        assert found == [], found
+        found = problems(1 + 1e-7)
+        assert all(f"release.json.results[0].{f}" in found for f in ("terms[3].estimate", "joint.h.p", "r2")), found
+        assert "release.json.results[1].estimate" in found and "release.json.results[4].se" in found, found
 
 
 @case

@@ -291,8 +291,9 @@ void tmi_read_design(tmi_reader *reader, const tmi_value *value, void *target)
         if (first) tmi_complain_key(reader, item, "expected one design, not two");
         else first = item;
     }
+    const size_t beside = reader->count;
     if (first) read_one(reader, first, plan);
     else if (reader->count == before) tmi_complain(reader, value, "expected a design, e.g. " EXAMPLE);
+    plan->design.doubtful = reader->count > beside;
     if (reader->count == before) tmi_check_weights(reader, value, plan);
-    plan->design.doubtful = reader->count > before;
 }

@@ -213,6 +213,7 @@ static void adopt(double *x, const tmi_value *object, const char *key)
     if (said != *x && is_near(said, *x)) *x = said;
 }
 
+/* What a result and a term of a model have in common. */
 static void adopt_result(tmi_result *r, const tmi_value *says)
 {
     const tmi_value *interval = tmi_value_field(says, "interval", TMI_VALUE_MAP);
@@ -221,8 +222,33 @@ static void adopt_result(tmi_result *r, const tmi_value *says)
     adopt(&r->sampling_se, says, "sampling_se");
     adopt(&r->noise_sd, says, "noise_sd");
     adopt(&r->bias, says, "bias_at_most");
+    adopt(&r->p, says, "p");
     adopt(&r->lower, interval, "lower");
     adopt(&r->upper, interval, "upper");
+}
+
+/* All terms of one group. */
+static void adopt_model(tmi_result *terms, const tmi_plan_model *m, const tmi_value *says)
+{
+    const tmi_value *list = tmi_value_field(says, "terms", TMI_VALUE_LIST);
+    const tmi_value *joint = tmi_value_field(says, "joint", TMI_VALUE_MAP);
+    for (size_t j = 0; j < m->term_count; j++) {
+        if (list && j < tmi_value_size(list)) adopt_result(&terms[j], tmi_value_at(list, j));
+        if (joint && !isnan(terms[j].joint_p))
+            adopt(&terms[j].joint_p, tmi_value_get(joint, m->on[m->terms[j].predictor[0]]->name), "p");
+    }
+    adopt(&terms->r2, says, "r2");
+}
+
+/* One object of the file after the other; all terms of a model in a group share one. */
+static void adopt_results(tmi_results *r, const tmi_value *list)
+{
+    for (size_t i = 0, at = 0; i < r->count && at < tmi_value_size(list); at++) {
+        const tmi_plan_model *m = r->plan->statistics[r->list[i].statistic].model;
+        if (m) adopt_model(&r->list[i], m, tmi_value_at(list, at));
+        else adopt_result(&r->list[i], tmi_value_at(list, at));
+        i += m ? m->term_count : 1;
+    }
 }
 
 static tamis_status check_results(tamis_release *r, const folder *f, tmi_verification *v, tamis_error *err)
@@ -232,8 +258,7 @@ static tamis_status check_results(tamis_release *r, const folder *f, tmi_verific
     TMI_TRY(read_object(&says, f, TMI_FILE_RESULTS, v, err));
     if (!says) goto done;
     const tmi_value *list = tmi_value_field(says, "results", TMI_VALUE_LIST);
-    for (size_t i = 0; list && i < r->results.count && i < tmi_value_size(list); i++)
-        adopt_result(&r->results.list[i], tmi_value_at(list, i));
+    if (list) adopt_results(&r->results, list);
     TMI_TRY(tmi_results_tree(&follows, &r->results, err));
     tmi_check_same(&v->check, follows, says, tmi_files[TMI_FILE_RESULTS].name, false);
     status = v->check.status;
