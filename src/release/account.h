@@ -47,8 +47,8 @@ tamis_status tmi_cap_follows(bool *follows, const tamis_plan *plan, const tmi_le
 /* That a ledger would take the charge of the schedule, as far as names and lengths go; no ledger is opened. INVALID, SYSTEM. */
 tamis_status tmi_account_check(const tmi_schedule *schedule, tamis_error *err);
 
-/* After tmi_account_look: REFUSED if this would be the first charge of an account, and is above the budget that the plan gives it.
- * Of an account that exists the ledger says so. */
+/* After tmi_account_look: REFUSED if this would be the first charge of an account, and is above the budget that the plan gives
+ * it. Of an account that exists the ledger says so. */
 tamis_status tmi_account_admits(const tmi_account *account, const tmi_schedule *schedule, tamis_error *err);
 
 /* After tmi_account_look: what would be left, and the promise of everything with this release. */

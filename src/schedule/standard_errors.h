@@ -65,8 +65,8 @@ static inline bool tmi_is_of_products(const tmi_plan_statistic *statistic)
     return statistic->contrast && statistic->contrast->compared[0].kind == TMI_PRODUCTS;
 }
 
-/* Whether a number of a statistic leaves out rows of some strata. Tables of the second stage have no copy for each stratum, so that
- * it is not measured where strata are apart: rows of all strata would be in it. */
+/* Whether a number of a statistic leaves out rows of some strata. Tables of the second stage have no copy for each stratum, so
+ * that it is not measured where strata are apart: rows of all strata would be in it. */
 bool tmi_errors_need_strata(const tmi_schedule *schedule, size_t statistic);
 
 /* Whether those of any statistic are. Needs a workload. */

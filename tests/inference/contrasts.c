@@ -78,8 +78,9 @@ static void their_noise_is_that_of_the_integers(void **state)
     }
 }
 
-/* Of two columns of the same rows the noise of the sampling variance is that of all integers that their squares and products are
- * made of: each is moved by itself, as above. Both are complete, so that their mean and the rows are where the variance is flat. */
+/* Of two columns of the same rows the noise of the sampling variance is that of all integers that their squares and products
+ * are made of: each is moved by itself, as above. Both are complete, so that their mean and the rows are where the variance is
+ * flat. */
 static void the_noise_of_their_squares_is_that_of_the_integers(void **state)
 {
     (void)state;

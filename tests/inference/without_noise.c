@@ -32,8 +32,8 @@
     "  - {difference: {share: {x: {from: 15}}, minus: {share: {x: {from: 22}}}}, by: g}\n" \
     "  - {difference: {total: {g: a}, minus: {total: {g: b}}}}\n  - {contrast: {total: y, by: g, weights: [1, 3]}}\n"
 
-/* Two numbers of the same rows, whose products are in a table for that: of values that are missing in different rows, in groups and
- * domains, of indicators of two columns and of one that overlap, of a number and its own indicator, beside a count. */
+/* Two numbers of the same rows, whose products are in a table for that: of values that are missing in different rows, in groups
+ * and domains, of indicators of two columns and of one that overlap, of a number and its own indicator, beside a count. */
 #define PAIRS \
     "  - {difference: {mean: x, minus: {mean: y}}}\n  - {difference: {mean: z, minus: {mean: y}}, by: h}\n" \
     "  - {difference: {share: {g: a}, minus: {share: {h: u}}}}\n  - {difference: {share: {h: [u, v]}, minus: {share: {h: [v, " \
@@ -259,8 +259,8 @@ static void measured_errors_of_contrasts(void **state)
     }
 }
 
-/* Models with numbers: the line, and the standard errors that are measured, of rows and of clusters; where strata are together they
- * are not centred, and never too small. */
+/* Models with numbers: the line, and the standard errors that are measured, of rows and of clusters; where strata are together
+ * they are not centred, and never too small. */
 static void lines(void **state)
 {
     (void)state;

@@ -111,8 +111,8 @@ static void all_errors_come_at_once_in_order(void **state)
     "    within: srs\n    strata:\n      north: {town: " sizes ", land: {population: 9, sample: 3}}\n" \
     "      south: {town: {population: 9, sample: 3}}\nstatistics:\n"
 
-/* Columns that the strata would declare are not missed where the strata cannot be read; where they can, what no stratum has is not
- * asked for. */
+/* Columns that the strata would declare are not missed where the strata cannot be read; where they can, what no stratum has is
+ * not asked for. */
 static void strata_by_columns_are_looked_at_once(void **state)
 {
     (void)state;

@@ -88,8 +88,8 @@ static void less_knowledge_widens(void **state)
     assert_true(last > 2 * centre * centre);
 }
 
-/* A measurement that hardly differs gives a limit that hardly differs, however small the noise: over steps of 2 % the limit changes
- * by at most 5 %, and it never falls by more than 3 % where more is measured. */
+/* A measurement that hardly differs gives a limit that hardly differs, however small the noise: over steps of 2 % the limit
+ * changes by at most 5 %, and it never falls by more than 3 % where more is measured. */
 static void the_limit_has_no_jumps(void **state)
 {
     (void)state;
