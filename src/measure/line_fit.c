@@ -67,7 +67,7 @@ tamis_status tmi_line_fit_make(tmi_line_fit *f, const tmi_plan_statistic *t, tam
 /* Pairs are (0, 1), (0, 2), ..., (1, 2), ...: the place of i < j. */
 static size_t pair_of(const tmi_line_fit *f, size_t i, size_t j) { return i * f->numbers - i * (i + 1) / 2 + j - i - 1; }
 
-/* Where the sum of products of two numbers is; `f->numbers` stands for 1. */
+/* Finds the moment that holds the sum of products of two numbers; the index `f->numbers` means the constant 1. */
 static void place_of(size_t *pair, tmi_moment *moment, const tmi_line_fit *f, size_t i, size_t j)
 {
     const size_t one = f->numbers, last = one - 1, first = i < j ? i : j, second = i < j ? j : i;

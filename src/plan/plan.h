@@ -182,7 +182,7 @@ struct tmi_plan_design {
     const tmi_plan_kind *first; /* two_stage: how clusters are drawn, srs, systematic or pps; else NULL */
     tmi_second_method second;   /* two_stage */
     const tmi_plan_column *by;  /* stratum h is value h of this category; NULL: no strata */
-    /* strata by several columns: these, which are recodes of `by` and stand in the plan with their values */
+    /* strata by several columns: the columns of the file, which the plan lists with their values; `by` combines them */
     const tmi_plan_column *parts[TMI_MAX_STRATA_COLUMNS];
     size_t part_count; /* 0: one column */
     tmi_plan_stratum *strata;

@@ -11,7 +11,7 @@ tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_err
 tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *results, tamis_error *err); /* the same, not yet written */
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 
-/* A field of CSV, quoted only where needed; `before` stands in front of its text. */
+/* Writes a field of CSV, quoted only where needed, with `before` in front of its text. */
 void tmi_csv_field(tmi_text *csv, const char *before, const char *text, size_t length);
 
 /* For exchange: SDMX-CSV; and for spreadsheets, whose bytes are no text. Of releases only. More numbers than

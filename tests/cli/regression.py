@@ -130,7 +130,7 @@ for one in DESIGNS:
 
 @case
 def every_coefficient_is_compared_with_its_own():
-    """Terms share one object of release.json: whatever stands beside them, verify compares numbers of the same place, to nine digits."""
+    """All terms of a model are in one object of release.json: verify compares each with its own number, to nine digits."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "rows.csv").write_text(rows())
