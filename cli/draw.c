@@ -64,7 +64,7 @@ static int run(const cli_call *call)
 {
     const char *sample_text = cli_value(call, "sample"), *within_text = cli_value(call, "within");
     tamis_error err = {0};
-    tamis_number *rate = NULL;
+    tamis_number *rate = NULL, *within_rate = NULL;
     tamis_frame_design design = {.probability = cli_value(call, "probability"),
                                  .size = cli_value(call, "size"),
                                  .strata = cli_value(call, "strata"),
@@ -85,12 +85,19 @@ static int run(const cli_call *call)
     int code = cli_number(&rate, call, "rate");
     if (code != 0) return code;
     design.rate = rate;
+    code = cli_number(&within_rate, call, "within-rate");
+    if (code != 0) {
+        tamis_number_free(rate);
+        return code;
+    }
+    design.within_rate = within_rate;
     if (tamis_frame_design_check(&design, &err) != TAMIS_OK) code = cli_wrong_usage(call->command, "--%s", err.message);
     else if (cli_is_stdout(cli_value(call, "out")))
         code = call->json ? cli_wrong_usage(call->command, "--json needs --out FILE, because the sample goes to stdout") : 0;
     else code = cli_check_new(call, cli_value(call, "out"), "sample", "file");
     if (code == 0) code = draw(call, &design, cli_value(call, "out"));
     tamis_number_free(rate);
+    tamis_number_free(within_rate);
     return code;
 }
 
@@ -122,7 +129,8 @@ const cli_command cli_command_draw = {
              "--allocation says.\n\n"
              "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability refer to "
              "clusters. All units of a drawn cluster are taken, or with --within a simple random sample of them, with "
-             "--within-systematic every k-th: two stages. The sample then has two more columns, cluster_probability and "
+             "--within-systematic every k-th, with --within-rate each by itself: two stages. The sample then has two more "
+             "columns, cluster_probability and "
              "cluster_size, which a plan's two_stage design names.",
     .operands = {{"FRAME", .needed = true, .help = "a .csv or .parquet file with one row per unit; -: standard input"}},
     .options = {{"design", "NAME", .needed = true,
@@ -138,6 +146,7 @@ const cli_command cli_command_draw = {
                 {"cluster", "COLUMN", .help = "the column that names the cluster within its stratum; several columns: A,B"},
                 {"within", "N|COLUMN", .help = "units to draw in each drawn cluster; all if it has no more"},
                 {"within-systematic", .help = "every k-th unit of a cluster, from a random start"},
+                {"within-rate", "P/Q", .help = "the probability of each unit of a drawn cluster, instead of --within"},
                 {"out", "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet; -: standard output"}},
     .examples = {{"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
                  {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv", "large schools more often"},

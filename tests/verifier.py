@@ -230,12 +230,18 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
     def of_sizes(self):
         """How many units a row of each stratum represents, by the sizes of the design."""
         sizes = [self.first_stage(z) for _, z in self.strata]
-        return [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) for z in sizes]
+        inside = self.rate_inside() or 1
+        return [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) / inside for z in sizes]
+
+    def rate_inside(self):
+        """Of the units of a drawn cluster, each of which is drawn by itself; None: a fixed number is drawn, or no cluster."""
+        rate = self.within.get("second", {}).get("rate")
+        return None if rate is None else Fraction(rate)
 
     def spread(self, sizes, w, used):
         """The factor of a square in the variance of a total: (1 - pi) w^2 n/(n-1); of a unit that shows no variance 0."""
         n, replaced = sizes.get("sample"), self.kind == "srs_with_replacement"
-        if self.kind == "census" or (n is not None and n == sizes.get("population") and not replaced):
+        if self.kind == "census" or (n is not None and n == sizes.get("population") and not replaced and not self.rate_inside()):
             return Fraction(0)
         if "rate" in sizes:
             return w * (w - 1)
@@ -388,8 +394,10 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
                 steps = self.within["largest"]
             elif kind == "two_stage":
                 second = self.within["second"]
-                steps = second["sample"]
-                if not self.simple_clusters():  # nothing is claimed for the first stage: a simple random sample of the smallest cluster
+                steps = second.get("sample", 1)
+                if self.rate_inside():  # nothing is claimed for the first stage: each unit of a cluster by itself
+                    q = self.rate_inside()
+                elif not self.simple_clusters():  # nothing is claimed for the first stage: a simple random sample of the smallest cluster
                     q, steps = Fraction(steps, second["smallest"]) if isinstance(steps, int) and second.get("smallest", 0) > steps else Fraction(1), 1
                 elif isinstance(steps, int) and second.get("smallest", 0) > steps:  # the part of a cluster that is drawn at most
                     steps = ("stages", Fraction(steps, second["smallest"]), steps)
@@ -400,8 +408,10 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         proved = kind in PROVED and (kind != "pps" or self.within["method"] in COUPLED) and (kind not in ("pps", "poisson") or self.frame)
         if kind == "two_stage":
             second = self.within["second"]
-            proved = "method" not in second and isinstance(second["sample"], int)
-            if not self.simple_clusters():
+            proved = "method" not in second and isinstance(second["sample"], int) or self.rate_inside() is not None
+            if self.rate_inside():
+                theorem = "within_clusters"
+            elif not self.simple_clusters():
                 theorem, proved = "within_clusters", proved and second.get("smallest", 0) > second["sample"]
         return (None if not proved else "stratified" if self.strata[0][0] is not None else theorem), parts
 

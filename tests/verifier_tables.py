@@ -182,7 +182,7 @@ class Tables:
     def scattered(self):
         """Clusters go to slots by a hash of their labels: where nobody knows how many they are, or nobody checks it."""
         silent = self.c["plan"]["design"].get("nonresponse") in (True, "yes") or self.c["setting"]["protect"] == "respondents"
-        unchecked = self.kind in ("weights", "bernoulli", "poisson") or silent or self.protected
+        unchecked = self.kind in ("weights", "bernoulli", "poisson") or silent or self.protected or self.rate_inside() is not None
         return self.clustered() and "psus" not in self.within and unchecked
 
     def rows_per_unit(self):

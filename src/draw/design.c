@@ -38,6 +38,12 @@ static tamis_status check_clusters(const tamis_frame_design *d, const tmi_method
         return tmi_fail(err, TAMIS_INVALID, "within-systematic: needs the number of units to draw in each cluster, --within");
     if ((d->within || d->within_column) && !d->cluster)
         return tmi_fail(err, TAMIS_INVALID, "within: needs clusters, and none are named");
+    if (d->within_rate && (d->within || d->within_column))
+        return tmi_fail(err, TAMIS_INVALID,
+                        "within-rate: how many units of a cluster are drawn is left to chance, and --within says it");
+    if (d->within_rate && !d->cluster) return tmi_fail(err, TAMIS_INVALID, "within-rate: needs clusters, and none are named");
+    if (d->within_rate && (tmi_number_sign(d->within_rate) <= 0 || tmi_number_compare_int(d->within_rate, 1) > 0))
+        return tmi_fail(err, TAMIS_INVALID, "within-rate: must be above 0 and at most 1");
     if (d->cluster && m->with_replacement)
         return tmi_fail(err, TAMIS_INVALID, "cluster: cannot be used with %s, which draws single units", m->name);
     return TAMIS_OK;
@@ -136,11 +142,13 @@ static tamis_status make_unequal(tamis_design **made, const part *p, tamis_error
     return status;
 }
 
-/* All units of a cluster, or a simple random or systematic sample of them. */
-static tamis_status make_second(tamis_design **made, const tmi_frame_group *cluster, bool systematic, tamis_error *err)
+/* All units of a cluster, or a simple random or systematic sample of them, or each by itself. */
+static tamis_status make_second(tamis_design **made, const tmi_frame_group *cluster, const tamis_frame_design *d,
+                                tamis_error *err)
 {
+    if (d->within_rate) return tamis_design_bernoulli(made, cluster->count, d->within_rate, err);
     if (cluster->sample == 0 || cluster->sample >= cluster->count) return tamis_design_census(made, cluster->count, err);
-    if (systematic) return tamis_design_systematic(made, cluster->count, cluster->sample, 0, err);
+    if (d->within_systematic) return tamis_design_systematic(made, cluster->count, cluster->sample, 0, err);
     return tamis_design_srs(made, cluster->count, cluster->sample, err);
 }
 
@@ -151,8 +159,7 @@ static tamis_status add_second(tamis_design **made, tamis_design *first, const p
     tamis_status status = TAMIS_OK;
     if (!second) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < p->count; i++)
-        TMI_TRY(
-            make_second(&second[i], &p->units->clusters.list[member(p->order, p->first + i)], p->design->within_systematic, err));
+        TMI_TRY(make_second(&second[i], &p->units->clusters.list[member(p->order, p->first + i)], p->design, err));
     TMI_TRY(tamis_design_take_stages(made, first, second, p->count, err));
     tmi_free(second);
     return TAMIS_OK;

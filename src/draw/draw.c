@@ -12,7 +12,8 @@
 typedef struct chosen {
     int64_t row;
     double probability, weight;
-    int64_t cluster_size, taken; /* of two stages: rows of its cluster, and how many are drawn there; else 0 */
+    int64_t cluster_size; /* of two stages: rows of its cluster; else 0 */
+    double part;          /* and the probability of each inside it */
 } chosen;
 
 static int by_row(const void *a, const void *b)
@@ -43,10 +44,13 @@ done:
     return status;
 }
 
-static void set_cluster(chosen *c, const tmi_frame_group *cluster)
+static bool in_two_stages(const tamis_frame_design *d) { return d->within || d->within_column || d->within_rate; }
+
+static void set_cluster(chosen *c, const tmi_frame_group *cluster, const tamis_number *rate)
 {
+    const bool some = cluster->sample > 0 && cluster->sample < cluster->count;
     c->cluster_size = cluster->count;
-    c->taken = cluster->sample > 0 && cluster->sample < cluster->count ? cluster->sample : cluster->count;
+    c->part = rate ? tmi_number_nearest(rate) : some ? (double)cluster->sample / (double)cluster->count : 1;
 }
 
 static tamis_status draw_rows(chosen **list, size_t *count, const tmi_frame_plan *plan, const tamis_frame_design *design,
@@ -67,7 +71,7 @@ static tamis_status draw_rows(chosen **list, size_t *count, const tmi_frame_plan
         (*list)[i] = (chosen){.row = row,
                               .probability = probability,
                               .weight = with_replacement ? weight_of_draw(design, units, row) : 1 / probability};
-        if (design->within || design->within_column) set_cluster(&(*list)[i], &units->clusters.list[units->clusters.of[row]]);
+        if (in_two_stages(design)) set_cluster(&(*list)[i], &units->clusters.list[units->clusters.of[row]], design->within_rate);
     }
     *count = drawn.count;
     if (plan->rows) qsort(*list, *count, sizeof **list, by_row);
@@ -130,7 +134,7 @@ static tamis_status write_rows(void *context, int64_t first, size_t rows, tmi_ce
         tmi_text_add(&w->csv, ",", 1);
         tmi_text_real(&w->csv, w->next->weight);
         if (w->next->cluster_size > 0) {
-            const double part = (double)w->next->taken / (double)w->next->cluster_size, first = w->next->probability / part;
+            const double first = w->next->probability / w->next->part;
             tmi_text_put(&w->csv, ",");
             tmi_text_real(&w->csv, first < 1 ? first : 1);
             tmi_text_format(&w->csv, ",%lld", (long long)w->next->cluster_size);
@@ -143,7 +147,7 @@ static tamis_status write_rows(void *context, int64_t first, size_t rows, tmi_ce
 /* Two columns, and in two stages two more. */
 static const char *const added[] = {"inclusion_probability", "weight", "cluster_probability", "cluster_size"};
 
-static size_t added_by(const tamis_frame_design *design) { return design->within || design->within_column ? 4 : 2; }
+static size_t added_by(const tamis_frame_design *design) { return in_two_stages(design) ? 4 : 2; }
 
 static tamis_status check_names(const tmi_frame *frame, size_t adds, tamis_error *err)
 {

@@ -213,6 +213,7 @@ static double positive(double x) { return x > 0 && isfinite(x) ? x : NAN; }
 
 double tmi_sample_second_weight(const tmi_sample *s, size_t row)
 {
+    if (s->plan->design.second_rate) return 1 / tmi_number_nearest(s->plan->design.second_rate);
     const double size = s->second_population[row], take = (double)s->plan->design.second_take;
     const double drawn = s->second_sample ? s->second_sample[row] : fmin(take, size);
     return positive(size) / positive(drawn);
@@ -330,7 +331,7 @@ static tamis_status check_numbers(tmi_sample *s, tmi_engine *engine, const tmi_c
     tamis_status status = engine->describe(engine, &inventory, r->watch, err);
     const bool declared = d->sample > 0 && !d->nonresponse && !d->kind->independent;
     for (size_t h = 0; status == TAMIS_OK && declared && h < d->stratum_count; h++) {
-        if (found[h] == d->strata[h].sample) continue;
+        if (found[h] == d->strata[h].sample || (tmi_may_be_empty(d) && found[h] < d->strata[h].sample)) continue;
         const char *what = counted ? "clusters" : unit && !draws ? "units" : "rows", *name = d->strata[h].name;
         status = tmi_fail(err, TAMIS_INVALID,
                           "the source has %lld %s%s%s, but the design `%s` declares %lld: correct the plan or the source",

@@ -13,7 +13,7 @@
 void tmi_sample_variance_clear(tmi_sample_variance *v)
 {
     for (size_t h = 0; v->joint && h < v->sample->plan->design.stratum_count; h++) tmi_free(v->joint[h]);
-    void *const blocks[] = {v->strata,        v->within,     v->populations, v->second,    v->pi,     v->joint,
+    void *const blocks[] = {v->strata,        v->within,     v->populations, v->drawn,     v->pi,     v->joint,
                             v->frame_squares, v->order,      v->starts,      v->first,     v->places, v->some,
                             v->others,        v->calibrated, v->auxiliary,   v->residuals, v->rscales};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tmi_free(blocks[i]);
@@ -54,11 +54,14 @@ static tamis_status make_stages(tmi_sample_variance *v, tamis_error *err)
     const bool replaced = draws || d->kind->only_weights || v->method == TMI_VARIANCE_WITH_REPLACEMENT;
     v->strata = tmi_alloc(s->count, sizeof *v->strata);
     v->populations = tmi_alloc(s->count, sizeof *v->populations);
-    if (!v->strata || !v->populations) return tmi_fail_memory(err);
+    const bool declared = tmi_may_be_empty(d) && !d->nonresponse; /* drawn clusters without a row are known to be empty */
+    if (declared) v->facts.drawn = v->drawn = tmi_alloc(s->count, sizeof *v->drawn);
+    if (!v->strata || !v->populations || (declared && !v->drawn)) return tmi_fail_memory(err);
     for (size_t row = 0; row < s->count; row++) {
         const size_t h = tmi_sample_stratum(s, row);
         v->strata[row] = s->labels ? s->labels[row] : (int64_t)h;
         v->populations[row] = (double)d->strata[h].population;
+        if (declared) v->drawn[row] = (double)d->strata[h].sample;
     }
     v->stages[0] = (tamis_stage){.strata = v->strata,
                                  .clusters = s->clusters ? s->clusters
@@ -68,9 +71,10 @@ static tamis_status make_stages(tmi_sample_variance *v, tamis_error *err)
     v->stage_count = 1;
     if (!d->kind->staged || replaced) return TAMIS_OK;
     if (tmi_draws_clusters_unequally(d)) {
-        v->probabilities = s->probabilities;
+        v->facts.probabilities = s->probabilities;
         v->note = "clusters with unequal probabilities: Brewer's approximation of the variance of the first stage";
     }
+    if (d->second_rate) v->facts.rate = tmi_number_nearest(d->second_rate);
     v->stages[1] = (tamis_stage){.clusters = s->units, .populations = s->second_population};
     v->stage_count = 2;
     return TAMIS_OK;
@@ -82,7 +86,7 @@ static tamis_status count_degrees(tmi_sample_variance *v, tamis_error *err)
     double *zero = tmi_alloc(v->sample->count, sizeof *zero), nothing;
     if (!zero) return tmi_fail_memory(err);
     tamis_status status = tmi_variance_stages(&nothing, &v->df, zero, v->sample->weights, v->sample->count, v->stages,
-                                              v->stage_count, v->probabilities, TAMIS_LONELY_CERTAINTY, err);
+                                              v->stage_count, &v->facts, TAMIS_LONELY_CERTAINTY, err);
     tmi_free(zero);
     return status;
 }
@@ -357,12 +361,9 @@ static tamis_status variance_of_domain(double *value, tmi_sample_variance *v, co
     if (!inside) return tmi_fail_memory(err);
     tamis_status status;
     for (size_t i = 0; i < n; i++) inside[i] = domain[i];
-    TMI_TRY(
-        tmi_variance_stages(&with, NULL, inside, w, n, v->stages, v->stage_count, v->probabilities, TAMIS_LONELY_ADJUST, err));
-    TMI_TRY(tmi_variance_stages(&without, NULL, inside, w, n, v->stages, v->stage_count, v->probabilities, TAMIS_LONELY_CERTAINTY,
-                                err));
-    TMI_TRY(
-        tmi_variance_stages(value, NULL, linear, w, n, v->stages, v->stage_count, v->probabilities, TAMIS_LONELY_CERTAINTY, err));
+    TMI_TRY(tmi_variance_stages(&with, NULL, inside, w, n, v->stages, v->stage_count, &v->facts, TAMIS_LONELY_ADJUST, err));
+    TMI_TRY(tmi_variance_stages(&without, NULL, inside, w, n, v->stages, v->stage_count, &v->facts, TAMIS_LONELY_CERTAINTY, err));
+    TMI_TRY(tmi_variance_stages(value, NULL, linear, w, n, v->stages, v->stage_count, &v->facts, TAMIS_LONELY_CERTAINTY, err));
     if (with > without) *value = NAN;
 
 done:
@@ -385,7 +386,7 @@ tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_samp
     else if (d->deff) *value = variance_by_effect(v, linear, tmi_number_nearest(d->deff));
     else if (v->stage_count > 0)
         status = tmi_variance_stages(value, NULL, linear, tmi_sample_variance_weights(v), s->count, v->stages, v->stage_count,
-                                     v->probabilities, TAMIS_LONELY_FAIL, err);
+                                     &v->facts, TAMIS_LONELY_FAIL, err);
     else status = variance_by_probabilities(value, v, linear, err);
     if (status == TAMIS_INVALID && v->stage_count > 0 && !v->calibrated)
         status = variance_of_domain(value, v, linear, domain, err);

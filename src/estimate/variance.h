@@ -11,18 +11,17 @@
 #ifndef TMI_ESTIMATE_VARIANCE_H
 #define TMI_ESTIMATE_VARIANCE_H
 
-#include <tamis/experimental/estimator.h>
-
 #include "estimate/sample.h"
+#include "survey/estimator.h"
 
 typedef struct tmi_sample_variance {
     const tmi_sample *sample;
     tmi_variance_method method;
     tamis_stage stages[2];
-    size_t stage_count;          /* 0: by probabilities */
-    const double *probabilities; /* of the clusters of the first stage, where they are unequal; else NULL */
+    size_t stage_count; /* 0: by probabilities */
+    tmi_stage_facts facts;
     int64_t *strata, *within;
-    double *populations, *second;
+    double *populations, *drawn;
     double *pi;             /* inclusion probabilities of the rows, if there are no stages */
     double **joint;         /* of each stratum, over its rows in their order; NULL: not known */
     double *frame_squares;  /* of each stratum, 0: not known */

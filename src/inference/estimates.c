@@ -283,7 +283,8 @@ static double one_more(const tmi_schedule *s, const tmi_result *result, double B
         drawn += (double)d->strata[h].sample;
     }
     if (units > 0) n = drawn * B / units;
-    if (d->kind->staged) n = 0; /* the plan has no rate of the second stage */
+    if (d->kind->staged) /* the plan has one rate of the second stage, or none */
+        n *= d->second_rate && !tmi_draws_clusters_unequally(d) ? tmi_number_nearest(d->second_rate) : 0;
     if (d->kind->rate) n = B * tmi_number_nearest(d->strata[0].rate);
     return n > 1 ? n / (n - 1) : 1;
 }

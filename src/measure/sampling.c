@@ -25,21 +25,23 @@ void tmi_sampling_clear(tmi_sampling *s)
 /* Whether rows bring their weights. */
 static bool weighs_rows(const tmi_plan_design *d)
 {
-    return d->weight || d->kind->unequal || d->kind->staged || d->kind->only_weights;
+    const bool staged = d->kind->staged && (!d->second_rate || tmi_draws_clusters_unequally(d));
+    return d->weight || d->kind->unequal || staged || d->kind->only_weights;
 }
 
 /* ---- one weight per stratum ---- */
 
 static tamis_status weight_of(tamis_number **weight, const tmi_plan_design *d, const tmi_plan_stratum *s, tamis_error *err)
 {
-    tamis_number *one = NULL;
+    const tamis_number *rate = d->kind->rate ? s->rate : d->second_rate;
+    tamis_number *first = NULL;
     tamis_status status;
-    if (!d->kind->rate) return tmi_number_ratio(weight, s->population, s->sample, err);
-    TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
-    TMI_TRY(tmi_number_div(weight, one, s->rate, err));
+    if (!rate) return tmi_number_ratio(weight, s->population, s->sample, err);
+    TMI_TRY(tmi_number_ratio(&first, d->kind->rate ? 1 : s->population, d->kind->rate ? 1 : s->sample, err));
+    TMI_TRY(tmi_number_div(weight, first, rate, err));
 
 done:
-    tamis_number_free(one);
+    tamis_number_free(first);
     return status;
 }
 
@@ -47,7 +49,8 @@ done:
 static double variance_factor_of(const tmi_plan_design *d, const tmi_plan_stratum *s, double w, double used)
 {
     double n = (double)s->sample;
-    if (d->kind->takes_all || (s->sample > 0 && s->sample == s->population && !d->kind->with_replacement)) return 0;
+    const bool all = s->sample > 0 && s->sample == s->population && !d->kind->with_replacement && !d->second_rate;
+    if (d->kind->takes_all || all) return 0;
     if (d->kind->rate) return w * (w - 1);
     double one_more = s->sample > 1 ? n / (n - 1) : __builtin_nan("");
     if (used != w) return (1 - 1 / w) * used * used * one_more;
@@ -262,7 +265,7 @@ static tamis_status set_rows(tmi_sampling *s, const tamis_plan *plan, const tmi_
     tamis_status status = TAMIS_OK;
     s->weights = TMI_ROWS;
     s->from_frame = frame && !d->weight;
-    s->stages = d->kind->staged && !d->weight;
+    s->stages = d->kind->staged && !d->second_rate && !d->weight;
     TMI_TRY(largest_weight(&largest, s, frame, err));
     if (s->stages) TMI_TRY(set_stages(s, largest, err));
     else if (d->weight_step) TMI_TRY(tmi_number_copy(&s->step, d->weight_step, err));
@@ -292,7 +295,8 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     /* Sizes that all neighbours share, so that the inventory checks them: only then is the rank of a label a cluster's place,
      * since no file has more labels than are declared. */
     const bool shared = !d->nonresponse && p->setting->size_is_public && !p->design_protected;
-    s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !(shared && (d->kind->clusters || d->kind->fixed_size)));
+    const bool counted = d->kind->clusters ? !tmi_may_be_empty(d) : d->kind->fixed_size;
+    s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !(shared && counted));
     s->rows_fixed = d->kind->fixed_size && shared;
     s->of_units = p->id != NULL;
     s->subtracts = d->kind->fixed_size && !d->kind->unequal && !d->nonresponse && !s->scattered &&
@@ -302,8 +306,8 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     bool known = drawn > 0 && !__builtin_mul_overflow(drawn, K, &rows) && rows <= TMI_MAX_POPULATION;
     s->rows = known ? rows : ROWS_GUESSED;
     s->rows_bounded = known;
-    bool counted = d->sample > 0 && !d->kind->only_weights;
-    s->df = s->psus ? tmi_psu_count(s->psus) - (int64_t)s->psus->strata : counted ? d->sample - (int64_t)d->stratum_count : -1;
+    const bool sized = d->sample > 0 && !d->kind->only_weights;
+    s->df = s->psus ? tmi_psu_count(s->psus) - (int64_t)s->psus->strata : sized ? d->sample - (int64_t)d->stratum_count : -1;
 }
 
 /* Where a/w differs by less than this factor over the strata, a variance is bounded by the largest. */

@@ -57,6 +57,7 @@ static void clear_design(const tmi_plan_design *design)
     tmi_free(design->cluster);
     tmi_free(design->second_population);
     tmi_free(design->second_sample);
+    tamis_number_free(design->second_rate);
     tmi_free(design->strata_label);
     tmi_free(design->weight);
     tmi_free(design->frame);

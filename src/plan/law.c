@@ -38,9 +38,10 @@ static void put_probabilities(tmi_json_out *out, const tmi_frame_stratum *f)
 }
 
 /* The form of the law of a plan's strata. Clusters of which all units may be drawn are whole ones, of as many units as are
- * drawn in the others. */
+ * drawn in the others. Units that are drawn by themselves inside clusters have the law of one unit. */
 static const tmi_design_form *form_of(const tmi_plan_design *d)
 {
+    if (d->second_rate) return &tmi_bernoulli_form;
     if (tmi_hides_within_clusters(d)) return &tmi_srs_form;
     return d->second_smallest > d->second_take ? &tmi_two_stage_form : d->kind->law;
 }
@@ -61,9 +62,10 @@ static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_p
     const bool within = tmi_hides_within_clusters(d);
     for (const char *const *key = form_of(d)->keys; *key; key++) {
         const bool cluster_size = strcmp(*key, "smallest") == 0 || strcmp(*key, "largest") == 0;
-        if (strcmp(*key, "population") == 0) tmi_json_add_integer(out, *key, within ? d->second_smallest : population);
+        if (strcmp(*key, "population") == 0)
+            tmi_json_add_integer(out, *key, d->second_rate ? 1 : within ? d->second_smallest : population);
         else if (strcmp(*key, "sample") == 0) tmi_json_add_integer(out, *key, within ? d->second_take : s->sample);
-        else if (strcmp(*key, "rate") == 0) tmi_put_exact_field(out, *key, s->rate);
+        else if (strcmp(*key, "rate") == 0) tmi_put_exact_field(out, *key, d->second_rate ? d->second_rate : s->rate);
         else if (strcmp(*key, "order") == 0) tmi_json_add_string(out, *key, d->random_order ? "random" : "public");
         else if (cluster_size) tmi_json_add_integer(out, *key, d->kind->staged ? d->second_take : d->largest);
         else if (strcmp(*key, "probabilities") == 0) put_probabilities(out, f);

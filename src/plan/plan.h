@@ -136,8 +136,8 @@ typedef enum tmi_variance_method {
     TMI_VARIANCE_WITH_REPLACEMENT
 } tmi_variance_method;
 
-/* How units are drawn in a cluster: a fixed number, each as likely as the others. */
-typedef enum tmi_second_method { TMI_SECOND_SRS, TMI_SECOND_SYSTEMATIC } tmi_second_method;
+/* How units are drawn in a cluster: a fixed number, each as likely as the others; or each by itself, all at one rate. */
+typedef enum tmi_second_method { TMI_SECOND_SRS, TMI_SECOND_SYSTEMATIC, TMI_SECOND_BERNOULLI } tmi_second_method;
 
 /* How replicate weights were made: of R's svrepdesign. */
 typedef enum tmi_replicate_type { TMI_JK1, TMI_JKN, TMI_BRR, TMI_FAY, TMI_BOOTSTRAP, TMI_OTHER_REPLICATES } tmi_replicate_type;
@@ -204,6 +204,7 @@ struct tmi_plan_design {
     int64_t smallest, largest; /* cluster: units in one */
     int64_t second_take;       /* two_stage: units drawn in each cluster, at most all of it; 0: column second_sample */
     int64_t second_smallest;   /* two_stage: units of the smallest cluster of the frame; 0: not said */
+    tamis_number *second_rate; /* two_stage, bernoulli: of the units of a drawn cluster; else NULL */
     tamis_number
         *deff; /* weights: public, in the place of strata and clusters, of all statistics that have no other; else NULL */
     tamis_number *deff_of[TMI_FAMILIES]; /* of a family of statistics; NULL: that of all */
@@ -221,11 +222,15 @@ struct tmi_plan_design {
 /* Whether clusters are drawn with unequal probabilities, and units in them. */
 static inline bool tmi_draws_clusters_unequally(const tmi_plan_design *design) { return design->first && design->first->unequal; }
 
-/* Whether only the second stage hides anybody: clusters are drawn in a way that no theorem couples (plan/design/two_stage.c). */
+/* Whether only the second stage hides anybody: clusters are drawn in a way that no theorem couples, or nobody says how many
+ * records a cluster has at most (plan/design/two_stage.c). */
 static inline bool tmi_hides_within_clusters(const tmi_plan_design *design)
 {
-    return design->first && design->first != &tmi_plan_kind_srs;
+    return design->first && (design->first != &tmi_plan_kind_srs || design->second_rate);
 }
+
+/* Whether how many sampled units a cluster has is left to chance: it may have none, and then nobody sees that it was drawn. */
+static inline bool tmi_may_be_empty(const tmi_plan_design *design) { return design->second_rate != NULL; }
 
 /* Whether a category is the column of the strata, or follows from it. */
 static inline bool tmi_is_of_strata(const tmi_plan_design *design, const tmi_plan_column *category)

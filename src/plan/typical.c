@@ -119,7 +119,7 @@ bool tmi_guesses_cluster(const tmi_plan_design *d)
     return d->cluster && !alike;
 }
 
-bool tmi_guesses_taken(const tmi_plan_design *d) { return d->kind->staged && d->second_take == 0; }
+bool tmi_guesses_taken(const tmi_plan_design *d) { return d->kind->staged && d->second_take == 0 && !d->second_rate; }
 
 /* What nothing is asked about. */
 void tmi_check_typical(tmi_reader *reader, const tmi_value *design, const tamis_plan *plan)

@@ -116,6 +116,15 @@ static void check_unit_weight(tmi_reader *reader, const tmi_value *key, const tm
         tmi_complain(reader, key, "expected at least max_weight, the bound of a single row");
 }
 
+/* What weights follow from that are read. */
+static const char *implied_by(const tmi_plan_design *d)
+{
+    if (!d->kind->staged) return "1/probability, e.g. max_weight: 5000, or the design's key frame";
+    if (d->second_rate) return "that probabilities of clusters and the rate imply, e.g. max_weight: 5000";
+    return tmi_draws_clusters_unequally(d) ? "that probabilities and sizes of clusters imply, e.g. max_weight: 5000"
+                                           : "that the sizes of clusters imply, e.g. max_weight: 5000";
+}
+
 void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
     static const char *const idle[] = {"max_weight", "weight_step"};
@@ -145,11 +154,7 @@ void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *p
         tmi_complain_key(reader, tmi_value_get(value, "weight"),
                          "expected the key max_weight with it, a public bound of the weights, e.g. max_weight: 5000");
     else if (column && !design->max_weight && !design->frame)
-        tmi_complain_key(reader, value, "expected the key max_weight, a public bound of the weights %s",
-                         design->kind->staged ? tmi_draws_clusters_unequally(design)
-                                                    ? "that probabilities and sizes of clusters imply, e.g. max_weight: 5000"
-                                                    : "that the sizes of clusters imply, e.g. max_weight: 5000"
-                                              : "1/probability, e.g. max_weight: 5000, or the design's key frame");
+        tmi_complain_key(reader, value, "expected the key max_weight, a public bound of the weights %s", implied_by(design));
     if (reader->count > before || !design->max_weight) return;
     if (!step && usual_step(&design->weight_step, design->max_weight) != TAMIS_OK) reader->no_memory = true;
     else if (step && !reader->no_memory) check_grid(reader, step, design);

@@ -163,6 +163,11 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_text_format(&words, "no cluster has more than %lld sampled units", (long long)d->second_take);
         tmi_lines_take(lines, &words);
     }
+    if (d->second_rate) {
+        tmi_text_put(&words, "every unit of a sampled cluster was drawn by itself, with probability ");
+        tmi_text_number(&words, d->second_rate);
+        tmi_lines_take(lines, &words);
+    }
     if (d->second_smallest > 0) {
         tmi_text_format(&words, "no cluster of the frame has fewer than %lld units", (long long)d->second_smallest);
         tmi_lines_take(lines, &words);

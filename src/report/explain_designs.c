@@ -146,7 +146,9 @@ const tmi_design_words tmi_designs[] = {
      "unequal probabilities: first: {by: psu, pps: {method: sampford, probability: COLUMN, sample: 9}}",
      "one over the product of the two rates",
      "with f the largest share of a cluster that is drawn, at most log(1 + f (e^eps - 1)); less if clusters are a simple random "
-     "sample and few units are drawn per cluster; a plan with other clusters needs `smallest`",
+     "sample and few units are drawn per cluster; a plan with other clusters needs `smallest`, or second: {method: bernoulli, "
+     "rate: 1/5}, "
+     "which draws each unit of a cluster by itself",
      "1 of 10, then 2 of 4", make_two_stage, TAMIS_REPLACE},
     {"weights", "weights-only design: only the weights of a finished survey are known, not how the sample was drawn",
      "weights: {strata: COLUMN, cluster: COLUMN}, weight: w, max_weight: 500", "as given, clamped to max_weight",

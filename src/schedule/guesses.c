@@ -65,7 +65,9 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
         taken = size = guessed(t->cluster, high > 0 ? (low + high) / 2 : cluster_from_list(s, sample));
         sd = guessed(t->cluster_sd, high > 0 ? half_spread(size, low, high) : 0);
     }
-    if (d->kind->staged) taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
+    if (d->second_rate) taken = size * tmi_number_nearest(d->second_rate);
+    else if (d->kind->staged)
+        taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
     if (tmi_draws_clusters_unequally(d) && d->population == 0 && !t->population && d->max_weight) /* a mean weight is guessed */
         drawn = sample * taken * tmi_number_nearest(d->max_weight) / LARGEST_OVER_MEAN / size;
     *z = (tmi_sizes){.units = drawn * rows * (stages ? size : 1),

@@ -364,7 +364,7 @@ done:
 static tamis_status second_take(int64_t *take, const tmi_plan_design *d, int64_t size, const char *text, tamis_error *err)
 {
     *take = size;
-    if (!d->kind->staged) return TAMIS_OK;
+    if (!d->kind->staged || d->second_rate) return TAMIS_OK;
     double wanted = d->second_take > 0 ? (double)d->second_take : text ? tmi_number_in(tmi_trimmed(text, strlen(text))) : NAN;
     if (!(wanted >= 1 && wanted == floor(wanted)))
         return tmi_fail(err, TAMIS_INVALID, "the population's column %s has values that are not whole numbers of at least 1",
@@ -387,6 +387,13 @@ static tamis_status read_size(tamis_number **size, char *const *texts, int64_t r
 {
     if (!texts) return tmi_number_ratio(size, units, 1, err);
     return tamis_number_read(size, texts[row] ? texts[row] : "", err);
+}
+
+static tamis_status make_second(tamis_design **design, const tmi_plan_design *d, int64_t size, int64_t take, tamis_error *err)
+{
+    if (d->second_rate) return tamis_design_bernoulli(design, size, d->second_rate, err);
+    if (d->second == TMI_SECOND_SYSTEMATIC) return tamis_design_systematic(design, size, take, 0, err);
+    return tamis_design_srs(design, size, take, err);
 }
 
 /* Rows cluster by cluster, clusters in the order of their first rows; quadratic in their number, which is small. */
@@ -416,8 +423,7 @@ static tamis_status make_clusters(tamis_design **design, tmi_population *p, part
         const int64_t size = (int64_t)(placed - begin);
         int64_t take;
         TMI_TRY(second_take(&take, d, size, takes ? takes[s->rows[i]] : NULL, err));
-        TMI_TRY(d->second == TMI_SECOND_SYSTEMATIC ? tamis_design_systematic(&second[clusters], size, take, 0, err)
-                                                   : tamis_design_srs(&second[clusters], size, take, err));
+        TMI_TRY(make_second(&second[clusters], d, size, take, err));
         TMI_TRY(read_size(&list[clusters++], sizes, s->rows[i], size, err));
         for (size_t j = begin; j < placed && p->extras[TMI_SIZE].values; j++) {
             p->extras[TMI_SIZE].values[before + j] = (double)size;
@@ -483,7 +489,7 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
     TMI_TRY(join_rows(p, later, err));
     if (d->by) TMI_TRY(strata_of(&codes, p, d->by, err));
     if (d->kind->clusters) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
-    if (d->kind->staged) {
+    if (d->kind->staged && !d->second_rate) {
         TMI_TRY(make_stages(p, err));
         if (d->second_take == 0) TMI_TRY(texts_of(&takes, p, d->second_sample, "units to draw in each cluster", err));
     }
@@ -523,6 +529,7 @@ static tamis_status set_inclusion(tmi_population *p, tamis_error *err)
     tamis_bound *pi = tmi_alloc(n, sizeof *pi);
     int64_t *units = tmi_alloc(n, sizeof *units);
     tamis_status status = TAMIS_OK;
+    const tamis_number *rate = p->plan->design.second_rate;
     double *inclusion = tmi_alloc(n, sizeof *inclusion), *weight = tmi_alloc(n, sizeof *weight);
     p->extras[TMI_INCLUSION] = (tmi_population_extra){p->plan->design.probability, inclusion};
     p->extras[TMI_WEIGHT] = (tmi_population_extra){p->plan->design.weight, weight};
@@ -534,6 +541,7 @@ static tamis_status set_inclusion(tmi_population *p, tamis_error *err)
         weight[i] = 1 / inclusion[i];
         if (p->plan->design.kind->staged && p->extras[TMI_SIZE].values) /* the probability of its cluster */
             inclusion[i] = fmin(inclusion[i] * p->extras[TMI_SIZE].values[i] / p->extras[TMI_TAKE].values[i], 1);
+        if (rate) inclusion[i] = fmin(inclusion[i] / tmi_number_nearest(rate), 1);
     }
 
 done:

@@ -17,10 +17,18 @@ tamis_status tmi_check_probabilities(const char *name, const double *list, size_
 /* Stores a variance; INVALID, and infinity, if it overflowed. */
 tamis_status tmi_set_variance(double *variance, double value, tamis_error *err);
 
-/* tamis_variance_stages with `probabilities`, of the cluster of each unit, where the first stage drew clusters with unequal
- * probabilities; NULL: it did not. */
+/* What the populations of stages do not say. */
+typedef struct tmi_stage_facts {
+    const double
+        *probabilities; /* of the cluster of each unit, where the first stage drew clusters with unequal ones; else NULL */
+    const double
+        *drawn;  /* clusters that were drawn in the stratum of each unit, some of which may have no unit; NULL: all have */
+    double rate; /* of the units of the last stage, which are drawn by themselves; 0: a fixed number of them is drawn */
+} tmi_stage_facts;
+
+/* tamis_variance_stages with these facts; NULL: none. */
 tamis_status tmi_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights, size_t count,
-                                 const tamis_stage *stages, size_t stage_count, const double *probabilities, tamis_lonely lonely,
+                                 const tamis_stage *stages, size_t stage_count, const tmi_stage_facts *facts, tamis_lonely lonely,
                                  tamis_error *err);
 
 #endif

@@ -8,7 +8,10 @@
  * all that happens inside them, and the later stages are not looked at (the ultimate cluster).
  *
  * Clusters of the first stage that are drawn with unequal probabilities pi and a fixed size have their own n / N = pi in both
- * terms: Brewer's approximation, as R's survey has it with pps = "brewer".                                           */
+ * terms: Brewer's approximation, as R's survey has it with pps = "brewer".
+ *
+ * Where units are drawn by themselves inside clusters, all at the rate f, the own variance of a cluster is (1 - f) sum of z^2
+ * over its units. Then some drawn clusters may have no unit: they count in n, and their z is 0.                       */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -26,7 +29,7 @@ typedef struct sample {
     row *rows;
     const tamis_stage *stages;
     size_t stage_count;
-    const double *probabilities; /* of the clusters of the first stage; NULL: they follow from the populations */
+    tmi_stage_facts facts;
     tamis_lonely lonely;
 } sample;
 
@@ -102,6 +105,19 @@ static tamis_status add_lonely(spread *spread, const sample *s, double total, do
 static tamis_status add_stage(tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to, size_t stage,
                               double scale, tamis_error *err);
 
+/* The last stage, where units are drawn by themselves: the spread of their totals about 0. */
+static void add_independent(tmi_sum *variance, const sample *s, size_t from, size_t to, double scale)
+{
+    tmi_sum squares = {0};
+    double total;
+    arrange(s->rows, from, to, &s->stages[s->stage_count - 1], NULL);
+    for (size_t i = from; i < to;) {
+        i = cluster_end(&total, s->rows, i, to);
+        tmi_sum_add(&squares, total * total);
+    }
+    tmi_sum_add(variance, scale * (1 - s->facts.rate) * tmi_sum_value(squares));
+}
+
 /* The part of the clusters that were drawn, as the cluster of a row counts it. */
 static double part_drawn(const row *r, double n) { return r->probability > 0 ? r->probability : n / r->population; }
 
@@ -110,12 +126,14 @@ static tamis_status add_stratum(spread *spread, tmi_sum *variance, int64_t *degr
                                 size_t stage, double scale, tamis_error *err)
 {
     tmi_sum totals = {0}, squares = {0};
-    double n = 0, total = 0, open = 0; /* open: whether some cluster was left to chance */
+    double n = 0, empty = 0, total = 0, open = 0; /* open: whether some cluster was left to chance */
     tamis_status status;
     for (size_t i = from; i < to; n++) {
         i = cluster_end(&total, s->rows, i, to);
         tmi_sum_add(&totals, total);
     }
+    if (stage == 0 && s->facts.drawn && s->facts.drawn[s->rows[from].unit] > n) empty = s->facts.drawn[s->rows[from].unit] - n;
+    n += empty;
     TMI_TRY(check_stratum(s->rows, from, to, n, stage, err));
     const bool unequal = s->rows[from].probability > 0;
     const double mean = tmi_sum_value(totals) / n, left_of_all = unequal ? 1 : 1 - part_drawn(&s->rows[from], n);
@@ -126,6 +144,8 @@ static tamis_status add_stratum(spread *spread, tmi_sum *variance, int64_t *degr
         tmi_sum_add(&squares, (unequal ? left : 1) * (total - mean) * (total - mean));
         open = left > open ? left : open;
     }
+    tmi_sum_add(&squares, empty * mean * mean); /* of unknown probability, which 0 is below */
+    if (unequal && empty > 0) open = 1;
     spread->strata++;
     if (n == 1 && open > 0) TMI_TRY(add_lonely(spread, s, mean, open, stage, err));
     else if (open > 0) tmi_sum_add(&spread->sum, left_of_all * n / (n - 1) * tmi_sum_value(squares));
@@ -133,7 +153,8 @@ static tamis_status add_stratum(spread *spread, tmi_sum *variance, int64_t *degr
     for (size_t i = from, next; i < to; i = next) {
         const double part = part_drawn(&s->rows[i], n);
         next = cluster_end(&total, s->rows, i, to); /* before the rows are sorted anew */
-        TMI_TRY(add_stage(variance, degrees, s, i, next, stage + 1, scale * part, err));
+        if (s->facts.rate > 0 && stage + 2 == s->stage_count) add_independent(variance, s, i, next, scale * part);
+        else TMI_TRY(add_stage(variance, degrees, s, i, next, stage + 1, scale * part, err));
     }
 
 done:
@@ -145,7 +166,7 @@ static tamis_status add_stage(tmi_sum *variance, int64_t *degrees, const sample 
 {
     spread spread = {0};
     tamis_status status = TAMIS_OK;
-    arrange(s->rows, from, to, &s->stages[stage], stage == 0 ? s->probabilities : NULL);
+    arrange(s->rows, from, to, &s->stages[stage], stage == 0 ? s->facts.probabilities : NULL);
     for (size_t i = from, next; i < to && status == TAMIS_OK; i = next) {
         next = stratum_end(s->rows, i, to);
         status = add_stratum(&spread, variance, degrees, s, i, next, stage, scale, err);
@@ -176,10 +197,12 @@ done:
 }
 
 tamis_status tmi_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights, size_t count,
-                                 const tamis_stage *stages, size_t stage_count, const double *probabilities, tamis_lonely lonely,
+                                 const tamis_stage *stages, size_t stage_count, const tmi_stage_facts *facts, tamis_lonely lonely,
                                  tamis_error *err)
 {
-    sample s = {.stages = stages, .stage_count = stage_count, .probabilities = probabilities, .lonely = lonely};
+    sample s = {.stages = stages, .stage_count = stage_count, .lonely = lonely};
+    if (facts) s.facts = *facts;
+    const double *probabilities = s.facts.probabilities;
     tmi_sum sum = {0};
     int64_t freedom = 0;
     tamis_status status;

@@ -357,6 +357,33 @@ static void what_holds_within_clusters_is_almost_attained(void **state)
     tamis_design_free(pairs);
 }
 
+/* Units that are drawn by themselves at the rate f inside clusters lose no more than 1 + f (E - 1), however clusters are drawn, of
+ * whatever sizes: what is claimed of one unit at that rate (plan/law.c). If all clusters are drawn, some table loses that. */
+static void what_holds_of_bernoulli_inside_clusters(void **state)
+{
+    struct {
+        tamis_design *design;
+        bool attained;
+    } cases[] = {{stages(srs(3, 1), bernoulli(2, "1/3"), bernoulli(1, "1/3"), bernoulli(1, "1/3")), false},
+                 {stages(srs(3, 2), bernoulli(1, "1/3"), bernoulli(1, "1/3"), bernoulli(2, "1/3")), false},
+                 {stages(srs(3, 3), bernoulli(2, "1/3"), bernoulli(1, "1/3"), bernoulli(1, "1/3")), true},
+                 {stages(systematic(3, 1, 0), bernoulli(1, "1/3"), bernoulli(2, "1/3"), bernoulli(1, "1/3")), false},
+                 {stages(pps("systematic", "1 0.5 0.5"), bernoulli(2, "1/3"), bernoulli(1, "1/3"), bernoulli(1, "1/3")), true},
+                 {stages(pps("sampford", "0.5 0.25 0.25"), bernoulli(1, "1/3"), bernoulli(1, "1/3"), bernoulli(2, "1/3")), false},
+                 {stages(pps("brewer", "0.3 0.3 0.4"), bernoulli(2, "1/3"), bernoulli(1, "1/3"), bernoulli(1, "1/3")), false}};
+    tamis_design *one = bernoulli(1, "1/3");
+    (void)state;
+    const double bound = exp(claimed(one, log_of[2], TAMIS_REPLACE, TAMIS_ANY_ONE));
+    assert_true(fabs(bound - (1 + 1. / 3)) < 1e-9);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double worst = worst_table(cases[i].design, NULL, 2, TAMIS_ANY_ONE, 2);
+        assert_true(worst <= bound * (1 + 1e-11) && worst > 1);
+        if (cases[i].attained) assert_true(worst >= bound * (1 - 1e-9));
+        tamis_design_free(cases[i].design);
+    }
+    tamis_design_free(one);
+}
+
 /* ---- approximate promises ---- */
 
 /* A table of 0/1 samples of one size is judged at E: the smallest delta on the sample, and on the population at G. */
@@ -428,6 +455,7 @@ int main(void)
         cmocka_unit_test(clusters_are_no_simple_random_samples),
         cmocka_unit_test(clusters_of_unequal_sizes_lose_as_if_filled_up),
         cmocka_unit_test(what_holds_within_clusters_is_almost_attained),
+        cmocka_unit_test(what_holds_of_bernoulli_inside_clusters),
         cmocka_unit_test(no_table_has_a_larger_delta),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

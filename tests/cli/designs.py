@@ -163,6 +163,13 @@ def clusters_stages_and_households():
                    f"two_stage: {{first: {{by: c, {first}, sample: 20}}}}, second: {{population: N, sample: 6}}}}, max_weight: 250",
                    f"epsilon: 100000, {SECRET}")
     assert told["guarantee"]["outsider"] is None
+    inside = "second: {method: bernoulli, rate: 1/4}"  # three of 23 drawn clusters have no row
+    told = compare(rows, lambda r: 40, f"two_stage: {{first: {{by: c, population: 230, sample: 23}}, {inside}}}", f"epsilon: 100000, {SECRET}")
+    assert told["guarantee"]["outsider"]["theorem"] == "within_clusters"
+    compare(rows, lambda r: 4 / r["pi"], f"two_stage: {{first: {{by: c, {first}, sample: 23}}}}, {inside}}}, max_weight: 250")
+    weight = {"p": 40, "q": 20}
+    compare(rows, lambda r: weight[r["s"]], f"stratified: {{by: s, within: {{two_stage: {{first: {{by: c}}, {inside}}}}}, "
+            "strata: {p: {population: 100, sample: 10}, q: {sample: 13, population: 65}}}")
     rows = [person(c=f"h{k}") for k in range(100) for _ in range(DICE.randint(1, 4))]
     compare(rows, lambda r: 10, "srs: {population: 1000, sample: 100}", "id: c, rows_per_unit: 4, epsilon: 100000")
 
@@ -202,6 +209,9 @@ def weights_of_households():
                lambda r: 12 if r["s"] == "p" else 5,
                "two_stage: {first: {by: a, population: 90, sample: 15}, second: {population: N, sample: 10}}, max_weight: 12": lambda r: 12,
                "two_stage: {first: {by: a, pps: {method: systematic, probability: pi, sample: 15}}, second: {population: N, sample: 10}}, "
+               "max_weight: 12": lambda r: 2 / r["pi"],
+               "two_stage: {first: {by: a, population: 60, sample: 16}, second: {method: bernoulli, rate: 1/4}}": lambda r: 15,
+               "two_stage: {first: {by: a, pps: {method: systematic, probability: pi, sample: 16}}, second: {method: bernoulli, rate: 1/2}}, "
                "max_weight: 12": lambda r: 2 / r["pi"]}
     for design, weight in weights.items():  # which follow from sizes
         bounded = compare(rows, lambda r: weight(r) * min(1, 30 / (weight(r) * homes[r["c"]])), design + ", max_unit_weight: 30", privacy)

@@ -132,6 +132,17 @@ def two_stages_take_some_of_each_drawn_cluster():
             places, size = [order[row["cds"]] for row in units], len(counts(API_ROWS, "stype")[name])
             gaps = {b - a for a, b in zip(places, places[1:])}
             assert len(places) == 7 and gaps <= {size // 7, size // 7 + 1}, places
+        done, rows = draw(folder, "--design", "srs", "--cluster", "cname", "--sample", "20", "--within-rate", "1/3", out="b.csv")
+        taken = sum(len(whole[name]) for name in counts(rows, "cname"))
+        assert 0 < len(counts(rows, "cname")) <= 20 and 0 < len(rows) < taken, done.stderr
+        for row in rows:
+            assert abs(float(row["weight"]) - len(whole) / 20 * 3) < 1e-9 and abs(float(row["cluster_probability"]) - 20 / len(whole)) < 1e-12
+        done, rows = draw(folder, "--design", "srs", "--cluster", "cname", "--sample", "5", "--within-rate", "1", out="c.csv")
+        assert len(counts(rows, "cname")) == 5 and all(len(units) == len(whole[name]) for name, units in counts(rows, "cname").items())
+        for wrong in (["--cluster", "cname", "--within-rate", "0"], ["--cluster", "cname", "--within-rate", "3/2"], ["--within-rate", "1/2"],
+                      ["--cluster", "cname", "--within-rate", "x"], ["--cluster", "cname", "--within-rate", "1/2", "--within", "2"]):
+            done, _ = draw(folder, "--design", "srs", "--sample", "3", *wrong, out="w.csv")
+            assert done.returncode == USAGE and "within-rate" in done.stderr, done.stderr
         done, _ = draw(folder, "--design", "srs", "--cluster", "cname", "--sample", "3", "--within-systematic", out="u.csv")
         assert done.returncode == USAGE and "--within" in done.stderr, done.stderr
         # sizes and allocations by columns; labels of clusters count inside a stratum: 2 strata of 3 clusters of 4 units

@@ -256,6 +256,30 @@ def what_is_declared_of_two_stages_is_compared():
 
 
 @case
+def drawn_clusters_without_a_row_count():
+    """Units by themselves at the rate f in 3 of 12 clusters, one of which is empty: its total is 0."""
+    rows = [{"psu": "a", "x": 3}, {"psu": "a", "x": 5}, {"psu": "b", "x": 7}]
+    def se(sample, variance=""):
+        told, _ = estimate(rows, f"two_stage: {{first: {{by: psu, population: 12, sample: {sample}}}, second: {{method: bernoulli, rate: 1/4}}}}{variance}",
+                           "unit: row, epsilon: 1", "[{total: x}, {mean: x}]", "{x: {from: 0, to: 99, step: 1}}")
+        return told["results"][0]["se"] ** 2
+    for sample in (2, 3, 5):
+        w = 12 / sample * 4
+        totals = [8 * w, 7 * w] + [0] * (sample - 2)
+        middle = sum(totals) / sample
+        spread = sample / (sample - 1) * sum((t - middle) ** 2 for t in totals)
+        assert near(se(sample), (1 - sample / 12) * spread + sample / 12 * 3 / 4 * w ** 2 * (9 + 25 + 49), CLOSE), sample
+        assert near(se(sample, ", variance: with_replacement"), spread, CLOSE), sample
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "s.csv").write_text("psu,x\na,3\nb,5\nc,7\n")
+        pathlib.Path(folder, "p.yaml").write_text(
+            "tamis: 1\nsurvey: s\nsource: {file: s.csv}\nprivacy: {epsilon: 1}\ncolumns: {x: {from: 0, to: 9, step: 1}}\nstatistics: [{total: x}]\n"
+            "design: {two_stage: {first: {by: psu, population: 12, sample: 2}, second: {method: bernoulli, rate: 1/4}}}\n")
+        done = tamis("estimate", "p.yaml", cwd=folder)
+        assert done.returncode == INVALID and "3 clusters" in done.stderr and "declares 2" in done.stderr, done
+
+
+@case
 def a_third_stage_is_a_part_of_the_second():
     """Totals of clusters vary with all that happens inside them: with the weights of all stages, the variance of clusters drawn with
     replacement, as svydesign(ids = ~psu, weights = ~w) has it."""

@@ -27,6 +27,7 @@ SRS = "{srs: {population: 100, sample: 24}}"
 STRATA = "{stratified: {by: g, within: srs, strata: {b: {population: 70, sample: 12}, a: {population: 30, sample: 12}}}}"
 CLUSTER = "{cluster: {by: d, population: 30, sample: 6, smallest: 2, largest: 5}}"
 TWO_STAGE = "{two_stage: {first: {by: d, population: 30, sample: 6}, second: {population: m, sample: 4}}, max_weight: 60}"
+BERNOULLI_INSIDE = "{two_stage: {first: {by: d, population: 30, sample: 7}, second: {method: bernoulli, rate: 2/5}}}"  # of which one has no row
 POISSON = "{poisson: {probability: p, frame: frame.csv}}"
 PPS = "{pps: {method: pivotal, probability: p, sample: 24, frame: frame.csv}}"
 KINDS = {
@@ -56,6 +57,13 @@ KINDS = {
     "two stages, unequal probabilities": (TWO_STAGE.replace("population: 30, sample: 6", "pps: {method: sampford, probability: p, sample: 6}"), SECRET, PURE),
     "two stages, systematic": (TWO_STAGE.replace("population: 30, sample: 6", "systematic: {population: 30, sample: 6, order: public}").replace(
         "sample: 4}", "sample: k, method: systematic}"), OPEN, RHO),
+    "two stages, Bernoulli inside": (BERNOULLI_INSIDE, SECRET, BOTH), "two stages, Bernoulli inside, sample": (BERNOULLI_INSIDE, OPEN, RHO),
+    "two stages, Bernoulli inside, unequal probabilities": (
+        BERNOULLI_INSIDE.replace("population: 30, sample: 7", "pps: {method: systematic, probability: p, sample: 7}")[:-1] + ", max_weight: 60}", SECRET, PURE),
+    "two stages, Bernoulli inside, strata": (
+        "{stratified: {by: g, within: {two_stage: {first: {by: d}, second: {method: bernoulli, rate: 0.3}}}, strata: "
+        "{a: {population: 9, sample: 4}, b: {population: 7, sample: 7}}}}", SECRET, PURE),
+    "two stages, Bernoulli inside, sizes of units": (BERNOULLI_INSIDE[:-1] + ", max_unit_weight: 20}", SECRET, PURE, ID + "rows_per_unit: 2, "),
     "weights": ("{weights: {cluster: d}, weight: w, max_weight: 8}", OPEN, PURE),
     "weights, listed clusters": ("{weights: {cluster: d, strata: h, psus: psus.csv}, weight: w, max_weight: 8}", OPEN, RHO),
     "weights, many clusters": ("{weights: {cluster: d, strata: h, psus: many.csv, population: 20000}, weight: w, max_weight: 8, typical: {sample: 8000}}", OPEN, PURE),

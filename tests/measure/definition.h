@@ -3,7 +3,8 @@
  *
  * - A unit keeps its stratum where strata are declared with their sizes and design variables are public. The strata of a design
  *   that is known by its weights alone are nobody's promise.
- * - It keeps its cluster where the design counts clusters and design variables are public.
+ * - It keeps its cluster where the design counts clusters and design variables are public. Where units are drawn by themselves
+ *   inside clusters, one unit may be all that shows that its cluster was drawn, so that nobody counts the clusters of a file.
  * - Of a unit with an `id` and more rows than are kept, a hash of what they contain says which ones are. That all of them have
  *   one stratum and one cluster is declared; a row without any stratum contradicts nothing that is counted before the charge,
  *   so that the row that is kept may be such a one. Quantiles that a mechanism chooses do without that declaration
@@ -40,7 +41,8 @@ static inline definition definition_of(const tamis_plan *plan)
                                                                                                            "two_stage"};
     const char *kind = plan->design.kind->name;
     const bool hidden = plan->privacy.design_protected;
-    const bool counts = is_one_of(kind, counted, 2), answer = plan->privacy.setting->protect != TAMIS_RESPONDENTS;
+    const bool counts = is_one_of(kind, counted, 2) && plan->design.second != TMI_SECOND_BERNOULLI,
+               answer = plan->privacy.setting->protect != TAMIS_RESPONDENTS;
     return (definition){.any_stratum = !plan->design.by || hidden,
                         .any_cluster = !counts || hidden,
                         .astray = plan->privacy.id != NULL,

@@ -490,6 +490,28 @@ static void unequal_clusters(void **state)
         "epsilon: 1", X, "  - {mean: x, by: g}\n", two, 2, small, 2);
 }
 
+/* Units that are drawn by themselves inside clusters: any of them may come or go, and its cluster with it. */
+static void clusters_that_may_be_empty(void **state)
+{
+    (void)state;
+    static const double small[] = {1e-6, 0.5};
+    static const char *const inside = "second: {method: bernoulli, rate: 1/3}";
+    char design[300];
+    snprintf(design, sizeof design, "two_stage: {first: {by: c, population: 9, sample: 2}, %s}", inside);
+    check(design, "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, ones, 1);
+    check(design, "epsilon: 1, protect: respondents", X, "  - {mean: x, by: g}\n", two, 2, ones, 1);
+    snprintf(design, sizeof design,
+             "two_stage: {first: {by: c, pps: {method: systematic, probability: w, sample: 2}}, %s}, "
+             "max_weight: 30",
+             inside);
+    check(design, "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, small, 2);
+    snprintf(design, sizeof design,
+             "stratified: {by: s, within: {two_stage: {first: {by: c}, %s}}, strata: {p: {population: 9, "
+             "sample: 2}, q: {population: 8, sample: 3}}}",
+             inside);
+    check(design, "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, ones, 1);
+}
+
 static void write_list(char *file, size_t size, const char *lines)
 {
     snprintf(file, size, "/tmp/tamis-psus-%d.csv", (int)getpid());
@@ -1180,6 +1202,7 @@ int main(void)
         cmocka_unit_test(clusters_that_nobody_counted),
         cmocka_unit_test(weights_beyond_their_bounds),
         cmocka_unit_test(unequal_clusters),
+        cmocka_unit_test(clusters_that_may_be_empty),
         cmocka_unit_test(nested_groups),
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(rows_of_units_are_variance_units),

@@ -111,6 +111,12 @@ static void what_describes_a_design_is_kept(void **state)
     assert_true(p->design.random_order && p->design.sample == 3 && p->design.second == TMI_SECOND_SRS);
     tamis_plan_free(p);
 
+    p = read_design("{two_stage: {first: {by: d, population: 9, sample: 3}, second: {rate: 0.2, method: bernoulli}}}");
+    assert_number(p->design.second_rate, "1/5");
+    assert_true(p->design.second == TMI_SECOND_BERNOULLI && !p->design.second_population && p->design.second_take == 0);
+    assert_null(p->design.max_weight);
+    tamis_plan_free(p);
+
     p = read_design("{weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}");
     assert_string_equal(p->design.strata_label, "st");
     assert_string_equal(p->design.cluster, "psu");

@@ -91,6 +91,10 @@ static const char *const plans[] = {
          "k}}, max_weight: 9}\n" MEAN,
     HEAD "design: {two_stage: {first: {by: d, systematic: {population: 10, sample: 3, order: random}}, second: {population: m, "
          "sample: 5, method: systematic}}, max_weight: 9}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {method: bernoulli, rate: 0.3}}}\n" MEAN,
+    HEAD
+    "design: {stratified: {by: r, within: {two_stage: {first: {by: d, pps: {method: tille, probability: pi}}, second: {method: "
+    "bernoulli, rate: 1/7}}}, strata: {n: {population: 8, sample: 2}, s: {sample: 3}}}, max_weight: 9}\n" MEAN,
     HEAD "design: {stratified: {by: r, within: {two_stage: {first: {by: d, pps: {method: sampford, probability: pi}}, second: "
          "{population: m, sample: 2}}}, strata: {n: {population: 8, sample: 2}, s: {sample: 3}}}, max_weight: 9}\n" MEAN,
     HEAD

@@ -1,6 +1,7 @@
 /* The law that stands for a plan's design promises an outsider as much as the design itself, or less. */
 #include "tests/test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tamis/experimental/amplification.h>
@@ -193,6 +194,53 @@ static void two_stages_lose_what_their_smallest_cluster_loses(void **state)
     }
 }
 
+/* Units drawn by themselves inside clusters lose log(1 + f (e^eps - 1)), however clusters are drawn: no less than the designs. */
+static void bernoulli_inside_clusters_loses_by_its_rate(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *plan, *whole;
+    } cases[] = {
+        {"{two_stage: {first: {by: d, population: 3, sample: 1}, second: {method: bernoulli, rate: 1/4}}}",
+         "{\"two_stage\": {\"first\": {\"population\": 3, \"sample\": 1}, \"second\": {\"bernoulli\": {\"population\": 5, "
+         "\"rate\": "
+         "\"1/4\"}}}}"},
+        {"{two_stage: {first: {by: d, systematic: {population: 9, sample: 3, order: public}}, second: {method: bernoulli, rate: "
+         "0.25}}}",
+         "{\"two_stage\": {\"first\": {\"systematic\": {\"population\": 9, \"sample\": 3, \"order\": \"public\"}}, \"second\": "
+         "{\"bernoulli\": {\"population\": 2, \"rate\": \"1/4\"}}}}"},
+        {"{two_stage: {first: {by: d, pps: {method: brewer, probability: p, sample: 2}}, second: {method: bernoulli, rate: "
+         "1/4}}, "
+         "max_weight: 90}",
+         "{\"two_stage\": {\"first\": {\"pps\": {\"method\": \"brewer\", \"probabilities\": [\"1/2\", \"3/4\", \"3/4\"]}}, "
+         "\"second\": "
+         "{\"bernoulli\": {\"population\": 3, \"rate\": \"1/4\"}}}}"},
+        {"{stratified: {by: r, within: {two_stage: {first: {by: d}, second: {method: bernoulli, rate: 1/4}}}, strata: {a: "
+         "{population: 3, sample: 1}, b: {population: 9, sample: 9}}}}",
+         "{\"two_stage\": {\"first\": {\"population\": 9, \"sample\": 9}, \"second\": {\"bernoulli\": {\"population\": 2, "
+         "\"rate\": "
+         "\"1/4\"}}}}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_with(cases[i].plan);
+        tamis_design *law, *whole;
+        assert_int_equal(tmi_plan_may_amplify(plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_plan_law(&law, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tamis_design_read(&whole, cases[i].whole, NULL), TAMIS_OK);
+        for (size_t k = 0; k < 3; k++) {
+            tamis_amplified x = amplified(law, spent[k], TAMIS_ANY_ONE), y = amplified(whole, spent[k], TAMIS_ANY_ONE);
+            const double e = k == 0 ? 0.1 : k == 1 ? 1 : 4;
+            assert_true(y.eps.lower <= x.eps.upper);
+            assert_true(fabs(x.eps.upper - log1p(expm1(e) / 4)) < 1e-9);
+            tamis_amplified_clear(&x);
+            tamis_amplified_clear(&y);
+        }
+        tamis_design_free(law);
+        tamis_design_free(whole);
+        tamis_plan_free(plan);
+    }
+}
+
 static void methods_without_a_coupling_are_refused(void **state)
 {
     (void)state;
@@ -283,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_frame_loses_what_its_likeliest_units_lose),
         cmocka_unit_test(two_stages_lose_no_more_than_their_clusters),
         cmocka_unit_test(two_stages_lose_what_their_smallest_cluster_loses),
+        cmocka_unit_test(bernoulli_inside_clusters_loses_by_its_rate),
         cmocka_unit_test(methods_without_a_coupling_are_refused),
         cmocka_unit_test(facts_that_contradict_themselves_are_none),
         cmocka_unit_test(the_account_freezes_the_frame),

@@ -100,6 +100,9 @@ static const char systematic[] = WITH("systematic: {population: 900, sample: 30,
 static const char cluster[] = WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}", PERSON);
 static const char stages[] = WITH(
     "two_stage: {first: {by: c, population: 90, sample: 12}, second: {population: m, sample: 5}}, max_weight: 200", PERSON);
+static const char random_stages[] = WITH(
+    "two_stage: {first: {by: c, population: 90, sample: 12}, second: {method: bernoulli, rate: 1/5}}, weight: w, max_weight: 200",
+    PERSON);
 static const char unequal_stages[] = WITH(
     "two_stage: {first: {by: c, pps: {method: sampford, probability: p, sample: 12, population: 90}}, second: {population: m, "
     "sample: 5}}, max_weight: 200",

@@ -69,6 +69,10 @@ static const char *const designs[] = {
     "y}}, max_weight: 3",
     "stratified: {by: s, within: {two_stage: {first: {by: c, pps: {method: systematic, probability: w}}, second: {population: x, "
     "sample: y, method: systematic}}}, " STRATA("3", "4") ", max_weight: 9",
+    "two_stage: {first: {by: c, population: 9, sample: 2}, second: {method: bernoulli, rate: 1/3}}",
+    "two_stage: {first: {by: c, pps: {method: sampford, probability: w, sample: 2}}, second: {method: bernoulli, rate: 0.3}}, "
+    "max_weight: 30",
+    "stratified: {by: s, within: {two_stage: {first: {by: c}, second: {method: bernoulli, rate: 1/2}}}, " STRATA("3", "4"),
     "stratified: {by: s, within: {two_stage: {first: {by: c}, second: {population: w, sample: y}}}, " STRATA(
         "3", "4") ", max_weight: 9",
     "weights: {strata: s, cluster: c, psus: '%s/psus.csv'}, weight: w, max_weight: 50",

@@ -179,6 +179,21 @@ static void clusters_by_unequal_probabilities(void **state)
                 tamis_study_free(study);
                 tamis_plan_free(plan);
             }
+    for (size_t i = 0; i < 3; i++) { /* each unit by itself, at a rate: the number of units is an accident */
+        char design[300];
+        tamis_study *study;
+        tamis_error err = {0};
+        snprintf(design, sizeof design, "two_stage: {first: {by: c, %s}, second: {method: bernoulli, rate: 2/5}}%s", first[i],
+                 i < 2 ? ", max_weight: 60" : "");
+        tamis_plan *plan = plan_by(design);
+        if (tamis_study_coverage(&study, plan, &plain.samples, &plain.options, &err) != TAMIS_OK)
+            fail_msg("%s: %s", design, err.message);
+        const char *count = strstr(tamis_study_as(study, TAMIS_STUDY_JSON), "\"count\"");
+        assert_int_equal(number_after(count, "\"truth\": "), 30);
+        assert_true(number_after(strstr(count, "\"unprotected\""), "\"se\": ") > 1);
+        tamis_study_free(study);
+        tamis_plan_free(plan);
+    }
     refused("two_stage: {first: {by: c, pps: {method: tille, probability: p, sample: 3, population: 7}}, second: {population: n, "
             "sample: 2}}, max_weight: 9",
             &plain, TAMIS_INVALID, "6 clusters");

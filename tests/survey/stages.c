@@ -150,6 +150,52 @@ static void means_over_all_samples(void **state)
     unbiased(stages(srs(3, 2), census(3), census(4), census(3)), third, of_third, true, 3);
 }
 
+/* Units by themselves inside clusters, some of which stay empty: over all samples the mean of the variance is the variance of the
+ * total, where the number of drawn clusters is declared. */
+static void means_over_all_samples_by_themselves(void **state)
+{
+    (void)state;
+    static const int64_t of[] = {0, 0, 0, 1, 1, 2, 2, 2}, stratum[] = {7, 7, 7, 7, 7, 7, 7, 7};
+    static const double y[] = {3, -1, 4, 1, 5, 9, 2, 6};
+    for (int drawn = 2; drawn <= 3; drawn++) {
+        tamis_design *design = stages(srs(3, drawn), bernoulli(3, "1/3"), bernoulli(2, "1/3"), bernoulli(3, "1/3"));
+        tamis_law *law = NULL;
+        double squares = 0, mean = 0;
+        size_t empty = 0;
+        assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
+        for (size_t j = 0; j < tamis_law_count(law); j++) {
+            const uint8_t *units;
+            int64_t parts[8], strata[8];
+            double u[8], w[8], first[8], declared[8], total = 0, v = 0;
+            const double p = tamis_law_probability(law, j).upper;
+            const size_t n = tamis_law_sample(&units, law, j);
+            bool seen[3] = {false};
+            for (size_t k = 0; k < n; k++) {
+                u[k] = y[units[k]];
+                w[k] = 3. / drawn * 3;
+                parts[k] = of[units[k]];
+                strata[k] = stratum[units[k]];
+                first[k] = 3;
+                declared[k] = drawn;
+                seen[parts[k]] = true;
+                total += w[k] * u[k];
+            }
+            empty += seen[0] + seen[1] + seen[2] < drawn;
+            const tamis_stage stages[] = {{strata, parts, first}, {NULL, NULL, NULL}};
+            const tmi_stage_facts facts = {.drawn = declared, .rate = 1. / 3};
+            int64_t df;
+            if (n > 0)
+                assert_int_equal(tmi_variance_stages(&v, &df, u, w, n, stages, 2, &facts, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
+            if (n > 0) assert_int_equal(df, drawn - 1);
+            squares += p * (total - 29) * (total - 29);
+            mean += p * v;
+        }
+        assert_true(empty > 3 && squares > 1 && close_to(mean, squares));
+        tamis_law_free(law);
+        tamis_design_free(design);
+    }
+}
+
 /* Brewer's approximation, number by number: (1 - pi_i) n/(n-1) (z_i - mean)^2 and pi_i times the variance inside; a cluster
  * that is certain adds what is inside alone. */
 static void unequal_first_stage(void **state)
@@ -170,19 +216,29 @@ static void unequal_first_stage(void **state)
         expected += (1 - pi[2 * c]) * 3 / 2 * (z[c] - mean) * (z[c] - mean) + pi[2 * c] * inside[c];
     }
     const tamis_stage stages[] = {{NULL, clusters, NULL}, {NULL, NULL, sizes}};
-    assert_int_equal(tmi_variance_stages(&v, &df, y, w, 6, stages, 2, pi, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_variance_stages(&v, &df, y, w, 6, stages, 2, &(tmi_stage_facts){.probabilities = pi}, TAMIS_LONELY_FAIL,
+                                         NULL),
+                     TAMIS_OK);
     assert_true(close_to(v, expected) && df == 2);
-    assert_int_equal(tmi_variance_stages(&v, &df, y, w, 6, stages, 1, pi, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_variance_stages(&v, &df, y, w, 6, stages, 1, &(tmi_stage_facts){.probabilities = pi}, TAMIS_LONELY_FAIL,
+                                         NULL),
+                     TAMIS_OK);
     assert_true(close_to(v, expected - pi[0] * inside[0] - pi[2] * inside[1] - inside[2]));
     /* equal probabilities are those of a simple random sample */
     static const double third[] = {0.25, 0.25, 0.25, 0.25, 0.25, 0.25}, of_twelve[] = {12, 12, 12, 12, 12, 12};
     const tamis_stage simple[] = {{NULL, clusters, of_twelve}, {NULL, NULL, sizes}};
-    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, third, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, &(tmi_stage_facts){.probabilities = third},
+                                         TAMIS_LONELY_FAIL, NULL),
+                     TAMIS_OK);
     assert_int_equal(tamis_variance_stages(&all, NULL, y, w, 6, simple, 2, TAMIS_LONELY_FAIL, NULL), TAMIS_OK);
     assert_true(close_to(v, all));
     static const double none[] = {0.5, 0.5, 0, 0, 1, 1}, two[] = {0.5, 0.4, 0.25, 0.25, 1, 1};
-    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, none, TAMIS_LONELY_FAIL, NULL), TAMIS_INVALID);
-    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, two, TAMIS_LONELY_FAIL, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, &(tmi_stage_facts){.probabilities = none},
+                                         TAMIS_LONELY_FAIL, NULL),
+                     TAMIS_INVALID);
+    assert_int_equal(tmi_variance_stages(&v, NULL, y, w, 6, stages, 2, &(tmi_stage_facts){.probabilities = two},
+                                         TAMIS_LONELY_FAIL, NULL),
+                     TAMIS_INVALID);
 }
 
 /* The order of the units changes nothing but rounding, and a stratum may use the labels of another. */
@@ -274,6 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_R),
         cmocka_unit_test(means_over_all_samples),
+        cmocka_unit_test(means_over_all_samples_by_themselves),
         cmocka_unit_test(unequal_first_stage),
         cmocka_unit_test(any_order),
         cmocka_unit_test(invalid),

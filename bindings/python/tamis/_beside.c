@@ -212,7 +212,8 @@ static PyObject *draw(PyObject *module, PyObject *args)
                                  .cluster = text_of(&a, "cluster"),
                                  .within = whole_of(&a, "within"),
                                  .within_column = text_of(&a, "within_column"),
-                                 .within_systematic = whole_of(&a, "within_systematic") != 0};
+                                 .within_systematic = whole_of(&a, "within_systematic") != 0,
+                                 .within_rate = number_of(&a, "within_rate")};
     const char *method = text_of(&a, "method");
     if (a.status == TAMIS_OK) a.status = tamis_method_of_name(&design.method, method, &a.err);
     if (a.status == TAMIS_OK) a.status = tamis_frame_design_check(&design, &a.err);

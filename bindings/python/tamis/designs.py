@@ -104,19 +104,21 @@ def cluster(by: str, population: int | None = None, sample: int | None = None, *
 
 
 def two_stage(by: str, population: int | None = None, sample: int | None = None, *, first: Design | None = None,
-              second_population: str, second_sample: str | int, second_method: Literal["srs", "systematic"] | None = None,
-              second_smallest: int | None = None) -> Design:
+              second_population: str | None = None, second_sample: str | int | None = None,
+              second_method: Literal["srs", "systematic", "bernoulli"] | None = None, second_smallest: int | None = None,
+              second_rate: Amount | None = None) -> Design:
     """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number.
 
     Clusters are a simple random sample, `sample` of `population`, or drawn as `first` says: pps(...) or systematic(...).
-    `second_smallest`: units of the smallest cluster of the frame, which is public.
+    `second_smallest`: units of the smallest cluster of the frame, which is public. With `second_method="bernoulli"` and
+    `second_rate` alone each unit of a drawn cluster is drawn by itself.
 
     >>> two_stage("psu", first=pps("sampford", "pi", 60), second_population="size", second_sample=10).to_dict()["two_stage"]["first"]
     {'by': 'psu', 'pps': {'method': 'sampford', 'probability': 'pi', 'sample': '60'}}
     """
     return Design({"two_stage": {"first": {**given(by=by, population=population, sample=sample), **(first.to_dict() if first else {})},
                                  "second": given(population=second_population, sample=second_sample, method=second_method,
-                                                 smallest=second_smallest)}})
+                                                 smallest=second_smallest, rate=second_rate)}})
 
 
 def weights(weight: str, max_weight: Amount, *, strata: str | None = None, cluster: str | None = None, psus: Path | None = None,

@@ -50,11 +50,11 @@ class Sample:
 def draw(frame: Rows | Path, method: str, out: Path | None = None, *, sample: int | None = None, rate: Amount | None = None,
          probability: str | None = None, size: str | None = None, strata: str | Sequence[str] | None = None,
          allocation: str | None = None, cluster: str | Sequence[str] | None = None, within: int | str | None = None,
-         within_systematic: bool = False, progress: Progress = False) -> Sample:
+         within_systematic: bool = False, within_rate: Amount | None = None, progress: Progress = False) -> Sample:
     """Draws a sample by one of the methods of `tamis draw`: srs, bernoulli, poisson, sampford, ... (docs/designs.md).
 
     `frame` is a .csv or .parquet file; the sample is then written to `out`, a CSV file with the frame's columns and
-    inclusion_probability and weight, of two stages (`within`) also cluster_probability and cluster_size. Or it is a data frame: then `rows` of the answer says which of its rows were drawn.
+    inclusion_probability and weight, of two stages (`within`, or `within_rate`: each unit of a drawn cluster by itself) also cluster_probability and cluster_size. Or it is a data frame: then `rows` of the answer says which of its rows were drawn.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def draw(frame: Rows | Path, method: str, out: Path | None = None, *, sample: in
     import tempfile
     names = [x if x is None or isinstance(x, str) else ",".join(x) for x in (strata, cluster)]
     options: dict[str, Any] = {**given(method=method, rate=rate, probability=probability, size=size, strata=names[0],
-                                       allocation=allocation, cluster=names[1]), "sample": sample,
+                                       allocation=allocation, cluster=names[1], within_rate=within_rate), "sample": sample,
                                "within_column" if isinstance(within, str) else "within": within,
                                "within_systematic": 1 if within_systematic else None}
     with watching(progress) as watch:

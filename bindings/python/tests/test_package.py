@@ -119,6 +119,7 @@ class Builders(unittest.TestCase):
         stages = [self.DESIGNS["two_stage"]] + [tamis.two_stage("c", first=first, second_population="m", second_sample=2, second_method="srs",
                                                                 second_smallest=2)
                                                 for first in (tamis.srs(9, 3), tamis.pps("tille", "p", 3), tamis.systematic(9, 3, order="random"))]
+        stages.append(tamis.two_stage("c", 9, 3, second_method="bernoulli", second_rate="1/5"))
         within = {name for name in designs if name not in ("stratified", "weights")}
         keys = {
             "": (arguments - privacy - {"data"}) | {"tamis", "privacy"},

@@ -26,20 +26,22 @@ TAMIS_BEGIN
  *
  * With clusters the design draws clusters: samples, allocations and rates count these, and sizes and probabilities are
  * theirs, the same in all rows of a cluster. All units of a drawn cluster are in the sample; or, if `within` or
- * `within_column` says how many, a simple random or systematic sample of that many of them, all if it has no more; the sample
- * then has the columns cluster_probability and cluster_size too. Labels of clusters count inside a stratum.          */
+ * `within_column` says how many, a simple random or systematic sample of that many of them, all if it has no more; or, with
+ * `within_rate`, each of them by itself with that probability, so that a drawn cluster may have no unit in the sample. The
+ * sample then has the columns cluster_probability and cluster_size too. Labels of clusters count inside a stratum.          */
 typedef struct tamis_frame_design {
     tamis_method method;
     int64_t sample;
     const tamis_number *rate;
-    const char *probability;   /* column of inclusion probabilities, each in (0, 1] */
-    const char *size;          /* column of positive sizes, that the probabilities are proportional to */
-    const char *strata;        /* columns, separated by commas, whose texts together name the stratum */
-    const char *allocation;    /* column of whole numbers */
-    const char *cluster;       /* columns, separated by commas, whose texts together name the cluster inside its stratum */
-    int64_t within;            /* units to draw in each drawn cluster */
-    const char *within_column; /* the same as a column of whole numbers, the same in all rows of a cluster */
-    int within_systematic;     /* not 0: these are every k-th of the cluster's rows, from a random start */
+    const char *probability;         /* column of inclusion probabilities, each in (0, 1] */
+    const char *size;                /* column of positive sizes, that the probabilities are proportional to */
+    const char *strata;              /* columns, separated by commas, whose texts together name the stratum */
+    const char *allocation;          /* column of whole numbers */
+    const char *cluster;             /* columns, separated by commas, whose texts together name the cluster inside its stratum */
+    int64_t within;                  /* units to draw in each drawn cluster */
+    const char *within_column;       /* the same as a column of whole numbers, the same in all rows of a cluster */
+    int within_systematic;           /* not 0: these are every k-th of the cluster's rows, from a random start */
+    const tamis_number *within_rate; /* of the units of a drawn cluster, above 0 and at most 1 */
 } tamis_frame_design;
 
 /* Whether the parts fit together; no file is opened.
@@ -50,7 +52,7 @@ TAMIS_USE tamis_status tamis_frame_design_check(const tamis_frame_design *design
 typedef struct tamis_frame_sample {
     int64_t population, sample;       /* units of the frame, and drawn */
     int64_t strata;                   /* 1 without strata */
-    int64_t clusters, clusters_drawn; /* 0 without clusters */
+    int64_t clusters, clusters_drawn; /* 0 without clusters; drawn: with a unit in the sample */
 } tamis_frame_sample;
 
 /* Draws one sample. Sizes and probabilities are read as exact numbers; the law is exact. `watch` may be NULL.

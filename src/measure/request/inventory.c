@@ -8,7 +8,8 @@
 static bool clusters_are_fixed(const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
-    return d->kind->clusters && !d->nonresponse && s->plan->privacy.setting->size_is_public && !s->plan->privacy.design_protected;
+    const tmi_plan_privacy *p = &s->plan->privacy;
+    return d->kind->clusters && !d->nonresponse && !tmi_may_be_empty(d) && p->setting->size_is_public && !p->design_protected;
 }
 
 static tamis_status differ(const tmi_schedule *s, const char *what, size_t stratum, int64_t found, int64_t declared,

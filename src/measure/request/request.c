@@ -142,7 +142,9 @@ static void add_row_weights(tmi_query *a, const tmi_schedule *s)
         a->weight = of_unit(a, s, &made);
         return;
     }
-    const tmi_column weight = number(d->weight ? d->weight : d->probability, tmi_number_nearest(sampling->step), 0,
+    /* A rate inside clusters divides the step, so that one over the probability of the cluster is the whole weight. */
+    const double rate = d->second_rate && !d->weight ? tmi_number_nearest(d->second_rate) : 1;
+    const tmi_column weight = number(d->weight ? d->weight : d->probability, tmi_number_nearest(sampling->step) * rate, 0,
                                      sampling->most, !d->weight);
     a->weight = of_unit(a, s, &weight);
 }

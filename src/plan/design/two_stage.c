@@ -1,4 +1,5 @@
-/* A sample of clusters, drawn by any design of one stage with a fixed size, and one of units in each of them.
+/* A sample of clusters, drawn by any design of one stage with a fixed size, and one of units in each of them: of a fixed number,
+ * or each unit by itself, all at one rate (bernoulli).
  *
  * For an outsider's promise, where both are simple random samples: whole clusters of as many units as are drawn in one. A unit
  * is drawn no more likely than its cluster, and a cluster that takes the place of another exchanges no more records. Where the
@@ -9,12 +10,17 @@
  * Where clusters are drawn with unequal probabilities or systematically, only the second stage counts, as if everybody knew
  * which clusters were drawn: condition on them. The law of the rest is a simple random sample in the unit's own cluster,
  * whatever the others are, or the unit is not there at all; a mixture loses no more than its parts. The fraction that is
- * drawn of a cluster is largest in the smallest one. So the law is a simple random sample of that cluster. */
+ * drawn of a cluster is largest in the smallest one. So the law is a simple random sample of that cluster.
+ *
+ * Where units are drawn by themselves, a cluster that takes the place of another may exchange as many records as the larger of
+ * the two has units, and no plan says how many that are. So only the second stage counts there too, whatever drew the clusters,
+ * and it is a Bernoulli sample: the same rate in every cluster, of any size. */
 #include <string.h>
 
 #include "plan/design_fields.h"
 
-static const char *const second_methods[] = {[TMI_SECOND_SRS] = "srs", [TMI_SECOND_SYSTEMATIC] = "systematic"};
+static const char *const second_methods[] = {
+    [TMI_SECOND_SRS] = "srs", [TMI_SECOND_SYSTEMATIC] = "systematic", [TMI_SECOND_BERNOULLI] = "bernoulli"};
 
 static void read_second_population(tmi_reader *reader, const tmi_value *value, void *target)
 {
@@ -93,7 +99,7 @@ static void read_first(tmi_reader *reader, const tmi_value *value, void *target)
 static void read_method(tmi_reader *reader, const tmi_value *value, void *target)
 {
     size_t i;
-    if (tmi_read_word(reader, value, &i, second_methods, 2)) ((tmi_drawn *)target)->design->second = (tmi_second_method)i;
+    if (tmi_read_word(reader, value, &i, second_methods, 3)) ((tmi_drawn *)target)->design->second = (tmi_second_method)i;
 }
 
 /* The cluster of the frame that has the fewest units: public, and not checked. */
@@ -102,15 +108,36 @@ static void read_second_smallest(tmi_reader *reader, const tmi_value *value, voi
     tmi_read_whole(reader, value, &((tmi_drawn *)target)->design->second_smallest, 1, TMI_MAX_POPULATION, "40");
 }
 
+static void read_second_rate(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tamis_number **rate = &((tmi_drawn *)target)->design->second_rate;
+    if (!tmi_read_exact(reader, value, rate, "0.1")) return;
+    if (tmi_number_sign(*rate) <= 0 || tmi_number_compare_int(*rate, 1) > 0)
+        tmi_complain(reader, value, "expected a rate above 0 and at most 1, e.g. 0.1");
+}
+
 static void read_second(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    static const tmi_plan_key keys[] = {
-        {.name = "population", .read = read_second_population, .required = "population: district_size"},
-        {.name = "sample", .read = read_second_sample, .required = "sample: 5"},
+    const tmi_value *method = value->kind == TMI_VALUE_MAP ? tmi_value_get(value, "method") : NULL;
+    const bool by_rate = method && method->kind == TMI_VALUE_TEXT && strcmp(method->text, "bernoulli") == 0;
+    const tmi_plan_key keys[] = {
+        {.name = "population", .read = read_second_population, .required = by_rate ? NULL : "population: district_size"},
+        {.name = "sample", .read = read_second_sample, .required = by_rate ? NULL : "sample: 5"},
         {.name = "method", .read = read_method},
         {.name = "smallest", .read = read_second_smallest},
+        {.name = "rate", .read = read_second_rate, .required = by_rate ? "rate: 0.1" : NULL},
     };
-    tmi_read_map(reader, value, keys, 4, "{population: district_size, sample: 5}", target);
+    tmi_read_map(reader, value, keys, 5, by_rate ? "{method: bernoulli, rate: 0.1}" : "{population: district_size, sample: 5}",
+                 target);
+    for (size_t i = 0; i < 5 && value->kind == TMI_VALUE_MAP; i++) {
+        const tmi_value *key = tmi_value_get(value, keys[i].name);
+        if (!key || i == 2 || by_rate == (i == 4)) continue;
+        tmi_complain_key(reader, key,
+                         by_rate
+                             ? "not with bernoulli, which draws each unit of a cluster by itself with the same `rate`, however "
+                               "many there are"
+                             : "only with `method: bernoulli`; other methods draw `sample` units of `population`");
+    }
 }
 
 #define PART_OF_SECOND \
@@ -142,12 +169,14 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
     tmi_put_text_field(out, "sample", d->second_sample);
     if (d->second != TMI_SECOND_SRS) tmi_put_text_field(out, "method", second_methods[d->second]);
     if (d->second_smallest > 0) tmi_put_whole_field(out, "smallest", d->second_smallest);
+    tmi_put_exact_field(out, "rate", d->second_rate);
     tmi_json_close(out, '}');
 }
 
 static tamis_status knows_law(const tmi_plan_design *d, const struct tmi_frame_facts *frame, tamis_error *err)
 {
     (void)frame;
+    if (d->second_rate) return TAMIS_OK;
     if (d->second != TMI_SECOND_SRS)
         return tmi_fail(
             err, TAMIS_REFUSED,

@@ -17,6 +17,7 @@
 static tmi_term units_of_cluster(tmi_exact *e, const tmi_plan_design *d)
 {
     const tmi_plan_typical *t = &d->typical;
+    if (d->second_rate) return tmi_mul(e, t->cluster ? t->cluster : tmi_int(e, 1), d->second_rate);
     if (d->kind->staged && d->second_take > 0) return tmi_int(e, d->second_take);
     if (d->kind->staged) return t->taken ? t->taken : tmi_int(e, 1);
     if (t->cluster) return t->cluster;

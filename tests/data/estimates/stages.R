@@ -2,7 +2,8 @@
 # with replacement (survey 4.1-1, R 4.2.2). Run in this folder:  Rscript stages.R > stages.json
 # The samples are drawn once (set.seed) and written to api_pps_stages.csv and api_strat_pps_stages.csv. In both, rows are in
 # the order of the labels of clusters: survey 4.1-1 pairs the factors 1 - pi, in the order of the rows, with totals in the order of
-# the labels. For the same reason no call is by groups that some cluster has no row of.
+# the labels. For the same reason no call is by groups that some cluster has no row of. And clusters that are a simple random sample,
+# with units that are drawn by themselves in them: by joint probabilities.
 suppressMessages(library(survey))
 data(api)
 set.seed(20261118)
@@ -55,6 +56,40 @@ designs <- list(
        svydesign(ids = ~dnum + row, strata = ~region, fpc = ~pi + p2, pps = "brewer", data = two, nest = TRUE)),
   list("dstrat_pps_replaced", "api_strat_pps_stages.csv", sprintf(stratified, replaced),
        svydesign(ids = ~dnum, strata = ~region, weights = ~w, data = two, nest = TRUE)))
+# A simple random sample of clusters, and in each of them every unit by itself at the rate f: some clusters are drawn and have no row.
+# survey has all joint probabilities (ppsmat), so that its Horvitz-Thompson variance is exact: with pi_c and pi_cc of the clusters,
+# pi_c f^2 in one cluster, pi_cc f^2 in two of one stratum.
+set.seed(20261119)
+f <- 0.4
+some <- function(frame, n) {
+  all <- unique(frame$dnum)
+  rows <- frame[frame$dnum %in% sample(all, n) & runif(nrow(frame)) < f, ]
+  cbind(rows, pi = n / length(all), both = n * (n - 1) / length(all) / (length(all) - 1))
+}
+joint <- function(d) {
+  p <- outer(d$pi, d$pi) * f^2
+  same <- outer(d$region, d$region, "==")
+  p[same] <- (d$both * f^2 + 0 * p)[same]
+  together <- outer(d$dnum, d$dnum, "==")
+  p[together] <- (d$pi * f^2 + 0 * p)[together]
+  diag(p) <- d$pi * f
+  p
+}
+three <- write(cbind(some(transform(frame, region = "all"), 60)), "api_bernoulli_stages.csv")
+four <- write(do.call(rbind, lapply(names(strata), function(p) some(frame[frame$region == p, ], 2 * strata[[p]]))),
+              "api_strat_bernoulli_stages.csv")
+random <- function(d) svydesign(ids = ~1, fpc = ~p, pps = ppsmat(joint(d)), variance = "HT", data = transform(d, p = pi * f))
+clusters <- tapply(frame$dnum, frame$region, function(x) length(unique(x)))
+inside <- '"second": {"method": "bernoulli", "rate": 0.4}'
+designs <- c(designs, list(
+  list("dbernoulli", "api_bernoulli_stages.csv",
+       sprintf('{"two_stage": {"first": {"by": "dnum", "population": %d, "sample": 60}, %s}}', length(unique(frame$dnum)), inside),
+       random(three)),
+  list("dstrat_bernoulli", "api_strat_bernoulli_stages.csv",
+       sprintf('{"stratified": {"by": "region", "within": {"two_stage": {"first": {"by": "dnum"}, %s}}, "strata": {%s}}}', inside,
+               paste(sprintf('"%s": {"population": %d, "sample": %d}', names(strata), clusters[names(strata)], 2 * strata),
+                     collapse = ", ")),
+       random(four))))
 number <- function(x) paste0("[", paste(sprintf("%.17g", x), collapse = ", "), "]")
 entries <- sapply(designs, function(e) {
   d <- e[[4]]
