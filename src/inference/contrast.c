@@ -98,14 +98,15 @@ static void take_correlation(tmi_contrast_sums *z, size_t group)
     const tmi_plan_statistic *t = &s->plan->statistics[z->statistic];
     const size_t of = t->contrast->compared[0].statistic, place = tmi_term_cell(s->plan, t, 0, group);
     const tmi_group_sums *sums = &z->of[0].groups[place];
-    const double *m = sums->value, rows = m[TMI_OF_ROWS], x = m[TMI_OF_X] / rows, y = m[TMI_OF_Y] / rows;
+    const double *m = sums->value, rows = m[TMI_OF_ROWS] > 0 ? m[TMI_OF_ROWS] : NAN;
+    const double x = m[TMI_OF_X] / rows, y = m[TMI_OF_Y] / rows;
     const double xx = m[TMI_OF_XX] / rows - x * x, yy = m[TMI_OF_YY] / rows - y * y, xy = m[TMI_OF_XY] / rows - x * y;
     tmi_contrast_term *own = &z->terms[0];
     *own = (tmi_contrast_term){.statistic = of,
                                .cell = place,
                                .sums = sums,
                                .form = tmi_form_moments_of(&s->plan->statistics[of])};
-    z->correlation = rows > 0 && xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+    z->correlation = xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
     if (!(fabs(z->correlation) < 1)) z->correlation = NAN;
     if (isnan(z->correlation)) return;
     add_centred(own->turn, 0.5 / (rows * xx), TMI_OF_XX, TMI_OF_X, x, TMI_OF_X, x);

@@ -719,8 +719,8 @@ static void bounds_of_units(void **state)
     }
     static const char *const too_low[] = {
         "srs: {population: 20, sample: 2}, max_unit_weight: 9.9", "bernoulli: {rate: 1/10}, max_unit_weight: 1",
-        "stratified: {by: h, within: srs, strata: {u: {population: 20, sample: 2}, v: {population: 12, sample: 2}, "
-        "w: {population: 8, sample: 2}}}, max_unit_weight: 8"};
+        ("stratified: {by: h, within: srs, strata: {u: {population: 20, sample: 2}, v: {population: 12, sample: 2}, "
+         "w: {population: 8, sample: 2}}}, max_unit_weight: 8")};
     for (size_t i = 0; i < sizeof too_low / sizeof *too_low; i++) {
         tamis_error err = {0};
         tmi_schedule s;

@@ -319,6 +319,7 @@ await on('58 columns: weights, a codebook, several at once, from the file to a v
 
   /* only what is used is asked for; the rest is there to be found */
   const list = page.locator('table.cols tbody tr');
+  await list.first().waitFor();
   assert.equal(await list.count(), 6);
   await page.getByRole('button', {name: 'All 58'}).click();
   assert.equal(await list.count(), 58);

@@ -153,6 +153,7 @@ class Builders(unittest.TestCase):
             "compared": set().union(*(s.to_dict()[k] for s in self.STATISTICS for k in ("difference", "quotient", "contrast") if k in s.to_dict()),
                                     {"total"}),
             "regression": tamis.regression("x", ["a"], family="linear", interactions=[["a", "b"]]).to_dict()["regression"],
+            "statistic.overlap": {"size", "before"},
             "statistic.typical": {"vif", "r2"},
             "statistic.ratio": tamis.ratio("x", "y").to_dict()["ratio"],
         }

@@ -430,7 +430,7 @@ large <- function() tamis_survey(list(srs = list(population = 1e8, sample = nrow
 test("progress is reported, and a progress function may stop the work with an error of its own", {
   told <- NULL
   quiet(tamis_release(large(), stat_total(~x, by = ~g), epsilon = 1, progress = function(share, rows) told <<- c(told, rows)))
-  expect(is.null(told) || (is.numeric(told) && !is.unsorted(told)))
+  expect(is.null(told) || (is.numeric(told) && all(told >= 0 & told <= nrow(many))))
   problem <- structure(class = c("mine", "error", "condition"), list(message = "enough", call = NULL))
   calls <- 0
   s <- large()
@@ -444,7 +444,7 @@ test("Ctrl-C after the charge: the condition says what was charged, and the same
   s <- large()
   caught <- signals(quiet(tamis_release(s, stat_total(~x, by = ~g), stat_quantile(~x, c("0.1", "0.5")), epsilon = 1,
                                         progress = function(share, rows) {
-    if (rows > 0) tools::pskill(Sys.getpid(), tools::SIGINT)
+    if (rows > 0 && file.exists(s$ledger)) tools::pskill(Sys.getpid(), tools::SIGINT) # rows are counted before the charge too
   })), "tamis_interrupted", "entry")
   expect(inherits(caught, "error") && caught$code == "cancelled")
   expect(identical(normalizePath(caught$charged$ledger), normalizePath(s$ledger)) && caught$charged$entry == 2 &&

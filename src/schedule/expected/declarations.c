@@ -60,7 +60,9 @@ static double change_of(const tmi_expected_statistic *now, const tmi_expected_st
         const tmi_expected_group *a = &now->groups[k], *b = &then->groups[k];
         const double before = tmi_expected_group_error(a), after = tmi_expected_group_error(b);
         const bool foreseen = before > 0 && after > 0; /* neither is NaN */
-        sum += log(foreseen ? after / before : tmi_expected_group_noise(b) / tmi_expected_group_noise(a));
+        if (foreseen) sum += log(after / before);
+        else if (tmi_expected_group_noise(a) > 0) /* a number without noise cannot gain */
+            sum += log(tmi_expected_group_noise(b) / tmi_expected_group_noise(a));
     }
     return sum / (double)now->count;
 }
