@@ -357,8 +357,8 @@ static void what_holds_within_clusters_is_almost_attained(void **state)
     tamis_design_free(pairs);
 }
 
-/* Units that are drawn by themselves at the rate f inside clusters lose no more than 1 + f (E - 1), however clusters are drawn, of
- * whatever sizes: what is claimed of one unit at that rate (plan/law.c). If all clusters are drawn, some table loses that. */
+/* Units that are drawn by themselves at the rate f inside clusters lose no more than 1 + f (E - 1), however clusters are drawn,
+ * of whatever sizes: what is claimed of one unit at that rate (plan/law.c). If all clusters are drawn, some table loses that. */
 static void what_holds_of_bernoulli_inside_clusters(void **state)
 {
     struct {
