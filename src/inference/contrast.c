@@ -249,6 +249,7 @@ static double line_variance(const tmi_contrast_sums *z)
 static double correlation_variance(const tmi_contrast_sums *z)
 {
     const double r = z->correlation;
+    if (isnan(r)) return NAN; /* the noisy number of rows may be 0 */
     return tmi_mean_weight(z->inference->schedule) * pow(fmax(1 - r * r, LEAST_FREE), 2) / z->terms[0].sums->value[TMI_OF_ROWS];
 }
 
