@@ -172,13 +172,10 @@ static tamis_status check_joint(const tmi_column *column, tamis_error *err)
 /* Of a column that is right otherwise. */
 static tamis_status check_of_unit(const tmi_column *column, tamis_error *err)
 {
-    int64_t low, high;
     if (column->most_of_unit == 0) return TAMIS_OK;
     const bool may = (column->kind == TMI_NUMBER && !column->by) || column->kind == TMI_LOOKUP || column->kind == TMI_PRODUCT;
-    if (may) tmi_point_range(&low, &high, column);
-    if (may && low >= 0 && column->most_of_unit >= high && column->most_of_unit >= 1) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "column %s: a bound of a unit's points needs one grid from 0 on, and is at least its end",
-                    column->name);
+    if (may && column->most_of_unit >= 1) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "column %s: a bound of a unit's points needs one grid, and is at least 1", column->name);
 }
 
 static tamis_status check_kind(const tmi_column *column, tamis_error *err)
