@@ -169,8 +169,9 @@ static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurem
     const tmi_plan_statistic *statistic = &s->plan->statistics[m->marginal.statistic];
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const int64_t most = method->most_blocks(&s->places.layout, g.cv);
-    const double expected = tmi_expected_design_effect(tmi_effect_family_of(statistic), &g) * t->squares / r->clamping,
-                 noise = all / r->clamping, enough = TMI_SMALL_ERROR_NOISE * sqrt(expected + (isfinite(noise) ? noise : 0));
+    const double clamping = tmi_clamping_for(r, m->marginal.statistic),
+                 expected = tmi_expected_design_effect(tmi_effect_family_of(statistic), &g) * t->squares / clamping,
+                 noise = all / clamping, enough = TMI_SMALL_ERROR_NOISE * sqrt(expected + (isfinite(noise) ? noise : 0));
     for (t->grid.blocks = 1;; t->grid.blocks *= 2) {
         method->settle(&t->grid, &moves, &s->places.layout);
         t->step = unit * method->worth(&t->grid, &s->places.layout, g.cv);

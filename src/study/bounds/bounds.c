@@ -305,7 +305,7 @@ static tamis_status try_units(study *s, tamis_error *err)
     const tmi_sampling *p = &s->schedule.sampling;
     const int64_t most = s->made->plan->privacy.rows_per_unit;
     const double step = tmi_number_nearest(p->step), largest = (double)p->most * step, mean = tmi_mean_weight(&s->schedule),
-                 now = tmi_largest_rows_of_unit(&s->schedule.workload, TMI_WEIGHTED) * largest;
+                 now = tmi_largest_rows_of_unit(&s->schedule.workload, TMI_WEIGHTED, 0) * largest;
     tmi_bounds *made = s->made;
     double all = 0;
     if (most < 2 || p->design->kind->with_replacement || !(mean > 0)) return TAMIS_OK;
