@@ -153,7 +153,8 @@ static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool expla
 /* A linearised variable of this table, without values. */
 static tmi_linearised linearised_of(const tmi_workload *w, const tmi_measurement *m)
 {
-    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .terms = 1};
+    const tmi_domain *contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
+    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .terms = 1, .signs = contributed && contributed->grid.low < 0};
     for (size_t a = 0; a < m->marginal.axis_count; a++)
         if (w->origins[m->marginal.axes[a]].number) e.sizes[e.numbers++] = w->axes[m->marginal.axes[a]].levels;
     return e;

@@ -289,11 +289,18 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
     return TAMIS_OK;
 }
 
-/* A record can be in two places of a FULL table, or in two PSUs: it leaves one and enters the other. Else it changes its only
- * place, or leaves. */
-static bool has_places(const tmi_measurement *m)
+/* Whether rows add to a total on both sides of 0: what leaves a place and what enters it may both move it the same way. */
+static bool has_signs(const tmi_measurement *m, const tmi_workload *w)
 {
-    return m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_errors(m));
+    const tmi_domain *contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
+    return contributed && contributed->grid.low < 0;
+}
+
+/* A record can be in two places of a FULL table, or in two PSUs: it leaves one and enters the other. Else it changes its only
+ * place, or leaves; with signs it leaves, and another one enters. */
+static bool has_places(const tmi_measurement *m, const tmi_workload *w)
+{
+    return has_signs(m, w) || (m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_errors(m)));
 }
 
 /* By how much the rows of a unit move the numbers of one place, where a row adds `most` at most. */
@@ -319,11 +326,11 @@ static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, cons
     tamis_status status;
     tmi_term own = own_of(&e, m, w, law->most);
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
-    tmi_term first = tmi_add(&e, own, moved), all = has_places(m) ? tmi_add(&e, first, own) : first;
+    const bool places = has_places(m, w), apart = places && !has_signs(m, w);
+    tmi_term first = tmi_add(&e, own, moved), all = places ? tmi_add(&e, first, own) : first;
     TMI_TRY(tmi_exact_copy(&l1, &e, all));
-    TMI_TRY(
-        tmi_exact_copy(&law->l2_squared, &e,
-                       has_places(m) ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
+    TMI_TRY(tmi_exact_copy(&law->l2_squared, &e,
+                           apart ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
     /* If a record stays in its place, what was there and what comes are both rounded. */
     tmi_term both = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), tmi_int(&e, rounding_of(m, w)));
     TMI_TRY(tmi_exact_copy(&within, &e, tmi_add(&e, first, both)));
@@ -382,7 +389,7 @@ static tmi_term l1_in_stratum(tmi_exact *e, const tmi_measurement *m, const tmi_
 {
     if (is_of_errors(m) || m->marginal.weighting == TMI_CONTRIBUTED) return tmi_int(e, law->l1); /* whatever the stratum is */
     tmi_term own = own_of(e, m, w, whole_of(e, m, w, h));
-    return has_places(m) ? tmi_add(e, own, own) : own;
+    return has_places(m, w) ? tmi_add(e, own, own) : own;
 }
 
 /* Whether records of stratum h are in the numbers of law k. */

@@ -83,7 +83,13 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
         return;
     }
     const bool places = m->marginal.form == TMI_FULL && m->marginal.axis_count > 0;
-    if (places)
+    const tmi_domain *contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
+    if (contributed)
+        tmi_text_put(text, places || contributed->grid.low < 0
+                               ? "a record adds its weight to one cell; of a replaced one that leaves and another one enters, in "
+                                 "size: |c| + |c'| <= 2 w"
+                               : "a replaced record changes one number by at most its weight: |c - c'| <= w");
+    else if (places)
         tmi_text_put(text,
                      "a record adds its weight, spread over the levels of one cell; a replaced one leaves a cell and enters "
                      "another: |c| + |c'| <= 2 w");
@@ -96,7 +102,6 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
     if (privacy->design_protected && m->marginal.weighting != TMI_UNWEIGHTED)
         tmi_text_put(text, "; the weights of all others may move with it");
     if (privacy->rows_per_unit > 1) tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
-    const tmi_domain *contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
     if (tmi_largest_rows_of_unit(w, m->marginal.weighting, m->marginal.domain) < (double)privacy->rows_per_unit)
         tmi_text_format(text, ", whose %sw add up to at most %s", contributed ? "sizes of " : "",
                         contributed ? "unit_contribution" : "max_unit_weight");

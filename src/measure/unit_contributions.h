@@ -9,7 +9,8 @@
  * The rows of a table then weigh these points, and there is no axis for the number: a total is read as a count of such rows
  * would be. A row is in one cell, so that all cells together move by M if a unit comes or goes, and by 2 M if it is replaced by
  * another one, however many cells its rows are in: groups cost nothing. In the second stage the same points, of each group, are
- * added up by clusters or units, and the sampling variance is that of what the release adds up.
+ * added up by clusters or units, and the sampling variance is that of what the release adds up. Where values are on both sides of
+ * 0, a cell may move by 2 M: what leaves and what enters may have other signs.
  *
  * Nothing else knows of this factor. Means, shares, ratios, variances and their denominators are read from tables of weights,
  * which `max_unit_weight` alone bounds: numerator and denominator have one factor for each unit, that of the weights. The weights

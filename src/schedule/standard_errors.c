@@ -652,7 +652,8 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     const tamis_status status = s->plan->statistics[i].contrast ? largest_of_contrast(&largest, s, i, err)
                                                                 : largest_value(&largest, s, i, o, err);
     if (status != TAMIS_OK) return status;
-    const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1);
+    const tmi_domain *d = tmi_units_of(&s->workload, i);
+    const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1 && !(d && d->grid.low < 0));
     *moved = gain * pow(largest, method->power) * largest_weight(s, i, method->power) *
              tmi_largest_rows_of_unit(&s->workload, tmi_errors_family(s), s->workload.maps[i].domain) *
              (double)tmi_errors_overlap(s, i) * pow(expected_clamping(s, i), method->power / 2.0);
