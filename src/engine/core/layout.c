@@ -354,8 +354,8 @@ tamis_status tmi_refuse_bounded_units(const tmi_layout *layout, const char *engi
 {
     if (!tmi_bounds_units(layout)) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED,
-                    "design.max_unit_weight: %s cannot bound the weights of a unit together; nearest setting that works: rows in "
-                    "files or in memory, or without `max_unit_weight`",
+                    "%s cannot bound what the rows of a unit add together; nearest setting that works: rows in files, in memory or "
+                    "in a database, or without `max_unit_weight` and `unit_contribution`",
                     engine);
 }
 
