@@ -5,8 +5,8 @@
 #include "estimate/sample.h"
 #include "schedule/result.h"
 
-/* Sets the factors by which a release shrinks what large units add to totals of a column, and says in the facts how many there are
- * and how much it takes off. Errors: SYSTEM. */
+/* Sets the factors by which a release shrinks what large units add to totals of a column, and says in the facts how many there
+ * are and how much it takes off. Errors: SYSTEM. */
 tamis_status tmi_bound_units(tmi_sample *sample, tmi_column_facts *facts, tamis_error *err);
 
 /* Sets by how much a release would change a total, in the rows of its domain, and how many of them it would clamp. */

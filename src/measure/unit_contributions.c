@@ -27,9 +27,11 @@ tamis_status tmi_unit_contributions_make(tmi_domain *d, const tmi_sampling *s, t
     tamis_number_free(copy);
     if (!fits)
         return tmi_fail(err, TAMIS_INVALID,
-                        "columns.%s.unit_contribution: must be at least one step of the column times one of the weights", x->name);
+                        "columns.%s.unit_contribution: must be at least one step of the column times one of the weights",
+                        x->name);
     /* The product is rounded to the nearest step; a row beyond 2^50 of them counts as so many. */
-    const double most = floor(ldexp((double)s->most * (double)far, -d->shift)) + 1, step = ldexp(tmi_number_nearest(s->step) * x->grid.step, d->shift);
+    const double most = floor(ldexp((double)s->most * (double)far, -d->shift)) + 1,
+                 step = ldexp(tmi_number_nearest(s->step) * x->grid.step, d->shift);
     d->grid = (tmi_grid){.step = step, .high = (int64_t)fmin(most, 0x1p50)};
     if (x->grid.low < 0) d->grid.low = -d->grid.high;
     d->grid.from = step * (double)d->grid.low;

@@ -60,9 +60,9 @@ typedef struct tmi_domain {
 /* A column of a statistic: a number's axis, or an indicator of classes. */
 typedef struct tmi_variable {
     const tmi_plan_column *column; /* NULL: there is none */
-    size_t axis;           /* SIZE_MAX: there is none, as all rows are alike, or weigh what they add to totals of it */
-    size_t classes;        /* of an indicator; SIZE_MAX: the axis is a number's */
-    double *present, *one; /* of an indicator: whether a class has a value, and whether that is 1; or what it is */
+    size_t axis;                   /* SIZE_MAX: there is none, as all rows are alike, or weigh what they add to totals of it */
+    size_t classes;                /* of an indicator; SIZE_MAX: the axis is a number's */
+    double *present, *one;         /* of an indicator: whether a class has a value, and whether that is 1; or what it is */
 } tmi_variable;
 
 /* One group of a statistic, which another one is about that is not by these columns (inference/step_mean.c). */

@@ -113,8 +113,8 @@ static void write_clamping(tmi_text *text, const tmi_results *results)
         tmi_text_init(&line);
         tmi_statistic_title(&line, results->plan, statistic);
         if (results->plan->statistics[statistic].column->unit_contribution)
-            tmi_text_format(&line, ": a release shrinks %lld contribution%s to fit the plan's bounds, which changes ", (long long)rows,
-                            rows == 1 ? "" : "s");
+            tmi_text_format(&line, ": a release shrinks %lld contribution%s to fit the plan's bounds, which changes ",
+                            (long long)rows, rows == 1 ? "" : "s");
         else
             tmi_text_format(&line,
                             ": %lld contribution%s beyond the plan's bounds; a release counts %s as the bound, which changes ",

@@ -172,8 +172,7 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
         tmi_json_key(out, "where");
         tmi_put_column(out, s->plan, s->workload.domains[m->marginal.domain].where);
     }
-    if (s->workload.domains[m->marginal.domain].number)
-        put_unit_contribution(out, s, &s->workload.domains[m->marginal.domain]);
+    if (s->workload.domains[m->marginal.domain].number) put_unit_contribution(out, s, &s->workload.domains[m->marginal.domain]);
     tmi_json_add_open(out, "axes", '[');
     for (size_t i = 0; i < m->marginal.axis_count; i++) put_axis(out, s, m->marginal.axes[i]);
     tmi_json_close(out, ']');

@@ -470,7 +470,9 @@ double tmi_mean_weight(const tmi_schedule *s)
 static double expected_clamping(const tmi_schedule *s, size_t i)
 {
     const tmi_sampling *p = &s->sampling;
-    return !tmi_units_of(&s->workload, i) && p->weights == TMI_ROWS && p->most_clamped > 0 ? sqrt((double)p->most / (double)p->most_clamped) : 1;
+    return !tmi_units_of(&s->workload, i) && p->weights == TMI_ROWS && p->most_clamped > 0
+               ? sqrt((double)p->most / (double)p->most_clamped)
+               : 1;
 }
 
 double tmi_combination_at(const tmi_combination *c, const tmi_workload *w, size_t cell, size_t level)

@@ -382,8 +382,7 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
     const tmi_variance_source source = tmi_variance_source_of(s);
     bool clamped = source == TMI_MEASURED_ERRORS && p->weights == TMI_ROWS && p->most_clamped < p->most, weighed = false;
     for (size_t i = 0; i < s->plan->statistic_count; i++) /* contributions have variances of their own */
-        weighed = weighed ||
-                  !(s->workload.maps[i].known || s->workload.maps[i].contributed || tmi_units_of(&s->workload, i));
+        weighed = weighed || !(s->workload.maps[i].known || s->workload.maps[i].contributed || tmi_units_of(&s->workload, i));
     tmi_targets *a = m->targets;
     tmi_sizes z;
     tamis_status status = TAMIS_OK;
@@ -414,8 +413,9 @@ done:
 static bool has_groups_of(const tmi_schedule *s, size_t i, size_t j)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i], *other = &s->plan->statistics[j];
-    return s->workload.maps[i].domain == s->workload.maps[j].domain && t->column == other->column && t->second == other->second && t->where == other->where &&
-           t->by_count == other->by_count && memcmp(t->by, other->by, t->by_count * sizeof *t->by) == 0;
+    return s->workload.maps[i].domain == s->workload.maps[j].domain && t->column == other->column && t->second == other->second &&
+           t->where == other->where && t->by_count == other->by_count &&
+           memcmp(t->by, other->by, t->by_count * sizeof *t->by) == 0;
 }
 
 static tamis_status add_units(making *m, size_t i, tamis_error *err)

@@ -211,8 +211,9 @@ int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks
 #define LARGEST (1 << 16) /* the largest coefficient */
 #define MOVES_BITS 24     /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
 
-/* The range is from the smallest to the largest coefficient, 0 included, and what they make of weights below 0. Where numbers move together, coefficients are divided by
- * what they move by and rounded towards 0, so that those of all numbers at one place add up to LARGEST at most. */
+/* The range is from the smallest to the largest coefficient, 0 included, and what they make of weights below 0. Where numbers
+ * move together, coefficients are divided by what they move by and rounded towards 0, so that those of all numbers at one place
+ * add up to LARGEST at most. */
 static double combine(int32_t *coefficients, int64_t *range, const tmi_linearised *e)
 {
     const size_t count = e->cells * e->levels;

@@ -191,18 +191,12 @@ static const tmi_column
     of_signs = {.name = "a bounded sum", PRODUCT_OF(&weight_of_row, &x, -90000, 90000), .shift = 20, .most_of_unit = 30011},
     of_x = {.name = "x", .grid = {-10, 1000, 0.25, -40, 4000}, .most_of_unit = 1500};
 static const tmi_measure bounded_measures[] = {
-    SUM_OF(&of_rows),
-    SUM_OF(&of_groups),
-    SUM_OF(&of_product),
-    ROWS_WITH(&of_product),
-    SUM_OF(&of_unit),
-    ROWS_WITH(&of_unit),
-    SUM_OF(&of_unit_more),
-    SUM_OF(&bounded_x),
-    SUM_OF(&of_signs),
-    ROWS_WITH(&of_signs),
-    SUM_OF(&of_x),
-    {.factors = {{&of_unit, 0}, {&of_unit_more, 0}, {&x, 3}}, .factor_count = 3, .shift = 30, WIDE},
+    SUM_OF(&of_rows),      SUM_OF(&of_groups),
+    SUM_OF(&of_product),   ROWS_WITH(&of_product),
+    SUM_OF(&of_unit),      ROWS_WITH(&of_unit),
+    SUM_OF(&of_unit_more), SUM_OF(&bounded_x),
+    SUM_OF(&of_signs),     ROWS_WITH(&of_signs),
+    SUM_OF(&of_x),         {.factors = {{&of_unit, 0}, {&of_unit_more, 0}, {&x, 3}}, .factor_count = 3, .shift = 30, WIDE},
 };
 static const tmi_table bounded_tables[] = {{by_g, 1, bounded_measures, COUNT(bounded_measures)},
                                            {by_groups_in_all, 1, bounded_measures, COUNT(bounded_measures)}};

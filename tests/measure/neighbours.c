@@ -703,8 +703,8 @@ static void weights_of_units(void **state)
                      both, 1, 1);
 }
 
-/* What a unit adds to totals: weights of 50, 30 and 10 times 30 and 10, so that two rows of 900 attain a bound of 1800, and one of
- * 1500 is beyond one of 1200 alone; below 0 too, where a household that adds 1800 takes the place of one that subtracts as
+/* What a unit adds to totals: weights of 50, 30 and 10 times 30 and 10, so that two rows of 900 attain a bound of 1800, and one
+ * of 1500 is beyond one of 1200 alone; below 0 too, where a household that adds 1800 takes the place of one that subtracts as
  * much. With a bound of 9000 all three rows of 1500 fit. Other statistics of the number have the bounds of weights. */
 static void contributions_of_units(void **state)
 {
@@ -712,12 +712,14 @@ static void contributions_of_units(void **state)
     static const char totals[] = "  - {total: x}\n  - {total: x, by: g}\n", by[] = "  - {total: x, by: g}\n",
                       beside[] = "  - {total: x, by: g}\n  - {mean: x}\n  - {count: units, where: {g: a}}\n",
                       where[] = "  - {total: x, where: {g: a}}\n  - {total: x, by: g, where: {h: [u, w], y: {from: 0, to: 3}}}\n";
-    static const char *const weights[] = {"weights: {}, weight: w, max_weight: 50", "weights: {cluster: c}, weight: w, max_weight: 50",
+    static const char *const weights[] = {"weights: {}, weight: w, max_weight: 50",
+                                          "weights: {cluster: c}, weight: w, max_weight: 50",
                                           "weights: {}, weight: w, max_weight: 50, max_unit_weight: 80"};
     static const double signs[] = {-30, 30}, values[] = {10, 30};
     for (size_t i = 0; i < 3; i++) {
         check_households_with(weights[i], "{from: 10, to: 30, step: 0.5, unit_contribution: 1800}", values, totals, 1 - 1e-6, 1);
-        check_households_with(weights[i], "{from: 10, to: 30, step: 0.5, unit_contribution: 1200}", values, beside, 1 - 1e-6, 0.85);
+        check_households_with(weights[i], "{from: 10, to: 30, step: 0.5, unit_contribution: 1200}", values, beside, 1 - 1e-6,
+                              0.85);
         check_households_with(weights[i], "{from: 10, to: 30, step: 0.5, unit_contribution: 1800}", values, where, 1 - 1e-6, 1);
         check_households_with(weights[i], "{from: -40, to: 30, step: 0.5, unit_contribution: 1800}", signs, totals, 1 - 1e-6, 1);
         check_households_with(weights[i], "{from: -40, to: 30, step: 0.5, unit_contribution: 1200}", signs, where, 1 - 1e-6, 1);
@@ -725,8 +727,7 @@ static void contributions_of_units(void **state)
     check_households_with(weights[0], "{from: 10, to: 30, step: 0.5, unit_contribution: 9000}", values, totals, 1 - 1e-6, 1);
     /* weights that follow from sizes, 10 each */
     static const char *const sizes[] = {
-        "srs: {population: 20, sample: 2}",
-        "bernoulli: {rate: 1/10}",
+        "srs: {population: 20, sample: 2}", "bernoulli: {rate: 1/10}",
         ("stratified: {by: h, within: srs, strata: {u: {population: 20, sample: 2}, v: {population: 12, sample: 2}, "
          "w: {population: 8, sample: 2}}}"),
         "two_stage: {first: {by: c, population: 20, sample: 2}, second: {population: w, sample: 2}}, max_weight: 50",
@@ -893,7 +894,8 @@ static void a_row_adds_its_weight(void **state)
                 if (m->marginal.form != TMI_FULL) continue;
                 for (size_t n = 0; n < numbers_of(m); n++) sum += truth_of(&query, &s, k, n);
                 sum *= tmi_measurement_unit(m, &s.workload, stratum);
-                const double all[TMI_WEIGHTINGS] = {1, w, 1, a, bounded, NAN, bound, bounded}, wanted = all[m->marginal.weighting];
+                const double all[TMI_WEIGHTINGS] = {1, w, 1, a, bounded, NAN, bound, bounded},
+                             wanted = all[m->marginal.weighting];
                 looked[m->marginal.weighting]++;
                 if (fabs(sum - wanted) > 1e-6 * (wanted + 50))
                     fail_msg("%s: x %g, w %g, stratum %s: family %d adds %g, not %g", cases[i].design, row.x, row.w, row.s,

@@ -225,8 +225,9 @@ static void a_record_moves_them_by_no_more_than_the_steps(void **state)
     if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
 }
 
-/* What a unit adds to the total of y is bounded by 300 in size. A household of three rows that adds so much takes the place of one
- * that subtracts as much, or comes from another cluster, and nothing else varies: the standard error moves as far as it can. */
+/* What a unit adds to the total of y is bounded by 300 in size. A household of three rows that adds so much takes the place of
+ * one that subtracts as much, or comes from another cluster, and nothing else varies: the standard error moves as far as it can.
+ */
 static void contributions_of_units_move_them_by_no_more_than_the_steps(void **state)
 {
     (void)state;

@@ -353,10 +353,11 @@ bool tmi_bounds_units(const tmi_layout *layout)
 tamis_status tmi_refuse_bounded_units(const tmi_layout *layout, const char *engine, tamis_error *err)
 {
     if (!tmi_bounds_units(layout)) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED,
-                    "%s cannot bound what the rows of a unit add together; nearest setting that works: rows in files, in memory or "
-                    "in a database, or without `max_unit_weight` and `unit_contribution`",
-                    engine);
+    return tmi_fail(
+        err, TAMIS_REFUSED,
+        "%s cannot bound what the rows of a unit add together; nearest setting that works: rows in files, in memory or "
+        "in a database, or without `max_unit_weight` and `unit_contribution`",
+        engine);
 }
 
 static tamis_status add_unit(tmi_layout *layout, const tmi_request *request, tamis_error *err)

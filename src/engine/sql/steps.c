@@ -620,7 +620,8 @@ static bool is_bounded(const chain *k, size_t c)
 }
 
 /* Bounds the points of columns of this depth, 0 of those that are given, by what their sizes are in the rows of their units that
- * count: k becomes k M / T, rounded towards 0, as the quotients of all dialects are. Products stay below 2^52 2^62, and sums below 2^20 2^52. */
+ * count: k becomes k M / T, rounded towards 0, as the quotients of all dialects are. Products stay below 2^52 2^62, and sums
+ * below 2^20 2^52. */
 static void put_bounds(chain *k)
 {
     const tmi_layout *layout = k->source->layout;

@@ -462,8 +462,8 @@ tamis_status tmi_query_make(tmi_query *a, const tmi_schedule *schedule, tamis_er
     size_t count = schedule->measurement_count, measures = 0, codes = 0;
     tamis_status status;
     *a = (tmi_query){0};
-    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count + w->domain_count + TMI_CLUSTER_COLUMNS,
-                             err));
+    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan,
+                             2 * w->classes_count + 8 * w->axis_count + w->domain_count + TMI_CLUSTER_COLUMNS, err));
     TMI_TRY(tmi_asked_contributions_make(&a->contributions, schedule, err));
     TMI_TRY(tmi_psu_slots_make(&a->psus, &schedule->places, err));
     for (size_t i = 0; i < count; i++) measures += schedule->measurements[i].added;

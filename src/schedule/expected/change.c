@@ -190,8 +190,7 @@ bool tmi_change_unit_contribution(double *bound, const tmi_schedule *s, const tm
     tmi_sizes_make(&z, s);
     const tmi_guessed_value v = tmi_value_of(c);
     const double far = fmax(fabs(v.low), fabs(v.high)), largest = (double)p->most * tmi_number_nearest(p->step);
-    const double weight = fmin(BOUND * z.units / z.sample, largest),
-                 most = weight * z.rows * fmin(fabs(v.mean) + 2 * v.sd, far),
+    const double weight = fmin(BOUND * z.units / z.sample, largest), most = weight * z.rows * fmin(fabs(v.mean) + 2 * v.sd, far),
                  now = tmi_largest_rows_of_unit(&s->workload, TMI_WEIGHTED, 0) * largest * far;
     if (!v.typical || !(most > 0)) return false;
     *bound = one_digit_up(most);

@@ -63,7 +63,8 @@ static void write_total_sentence(tmi_text *text, const tmi_bounds_column *c)
     tmi_text_init(&words);
     tmi_text_format(&words, "unit_contribution of %s: ", c->column->name);
     if (!is_total_advised(c, c->total_best)) {
-        tmi_text_put(&words, "no bound that was tried lowers errors of its totals and takes off less than 1 % of all that units add");
+        tmi_text_put(&words,
+                     "no bound that was tried lowers errors of its totals and takes off less than 1 % of all that units add");
     } else {
         const tmi_bounds_total *t = &c->totals[c->total_best];
         put_end(&words, t->bound);
