@@ -25,6 +25,7 @@ void tmi_targets_clear(tmi_targets *a)
     tmi_free(a->weights);
     tmi_free(a->own_marginal);
     tmi_free(a->needed);
+    tmi_free(a->move_bounds);
     tmi_effects_clear(&a->effects);
     *a = (tmi_targets){0};
 }
@@ -438,13 +439,19 @@ done:
 
 static void set_families(tmi_targets *a, const tmi_schedule *s)
 {
+    const size_t domains = s->workload.domain_count;
     for (size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting++) {
         const bool apart = s->workload.separate_strata && weighting == TMI_UNWEIGHTED;
         const double louder = !s->plan->privacy.loss.by_stratum || apart ? 1 : louder_together(s, weighting);
-        /* what is known of contributions of units is in units of their bound */
-        const double own = weighting == TMI_OF_UNITS ? 1 : tmi_largest_rows_of_unit(&s->workload, weighting, 0);
-        a->move_bounds[weighting] = (tmi_move_bound){.own = louder * own,
-                                                     .others = tmi_moved_by_weights(&s->workload, (tmi_weighting)weighting)};
+        for (size_t domain = 0; domain < domains; domain++) {
+            const tmi_domain *d = tmi_contributed_in(&s->workload, weighting, domain);
+            /* what is known of contributions of units is in units of their bound */
+            const double own = d ? 1 : tmi_largest_rows_of_unit(&s->workload, weighting, domain);
+            a->move_bounds[weighting * domains + domain] = (tmi_move_bound){
+                .own = louder * own,
+                .others = tmi_moved_by_weights(&s->workload, (tmi_weighting)weighting),
+                .signs = d && d->grid.low < 0};
+        }
         a->copies[weighting] = weighting == TMI_CONTRIBUTED  ? (double)s->sampling.parts
                                : s->workload.separate_strata ? (double)s->sampling.strata
                                                              : 1;
@@ -465,7 +472,8 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, bool produc
     a->statistics = tmi_alloc(3 * count + 4, sizeof *a->statistics);
     a->own_marginal = tmi_alloc(3 * count + 4, sizeof *a->own_marginal);
     a->weights = tmi_alloc(3 * count + 4, sizeof *a->weights);
-    if (!known || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
+    a->move_bounds = tmi_alloc(TMI_WEIGHTINGS * domains, sizeof *a->move_bounds);
+    if (!known || !a->move_bounds || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHTINGS, domains, known, err));
