@@ -38,6 +38,10 @@ void tmi_psu_places_clear(tmi_psu_places *places);
  * SYSTEM. */
 tamis_status tmi_schedule_place_psus(tmi_schedule *schedule, tamis_error *err);
 
+/* Pairs the clusters of the list, if the plan has statistics for changes between waves; of a certificate, which has no labels, the
+ * numbers of pairs are checked. Needs the slots. Errors: REFUSED, INVALID (those of a certificate), SYSTEM. */
+tamis_status tmi_schedule_pair_psus(tmi_schedule *schedule, tamis_error *err);
+
 /* lambda of a stratum of the design: 1 less the part of its PSUs that was drawn, in one stage; else 1. */
 double tmi_first_stage_correction(const tmi_sampling *sampling, size_t stratum);
 
@@ -78,6 +82,10 @@ size_t tmi_errors_from(const tmi_schedule *schedule, size_t statistic);
 
 /* The measurement of a statistic's standard errors; NULL: there is none. */
 const tmi_measurement *tmi_errors_measured(const tmi_schedule *schedule, size_t statistic);
+
+/* The totals of groups of clusters of a statistic, for changes; NULL: the plan does not ask for them. And whether it asks for any. */
+const tmi_measurement *tmi_groups_measured(const tmi_schedule *schedule, size_t statistic);
+bool tmi_measures_groups(const tmi_schedule *schedule);
 
 /* Its table. The squares of residuals of a model of numbers are of the fourth degree in each predictor, whose axis is then there
  * twice (variance/method.h). */
