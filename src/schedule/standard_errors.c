@@ -754,6 +754,14 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     return TAMIS_OK;
 }
 
+tamis_status tmi_expected_group_move(double *moved, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
+{
+    const bool single = tmi_statistic_cells(&s->plan->statistics[i]) == 1;
+    const tamis_status status = tmi_expected_move(moved, s, i, o, err);
+    *moved *= tmi_group_totals.expected_gain(single) / tmi_psu_errors.expected_gain(single);
+    return status;
+}
+
 /* The standard deviation of the noise of what is measured of a number, if it is in one block; NaN: it is not measured;
  * below 0: no memory. */
 static double error_noise(const tmi_schedule *s, size_t i, const tmi_typical_group *o)
@@ -763,6 +771,32 @@ static double error_noise(const tmi_schedule *s, size_t i, const tmi_typical_gro
     if (!m || (tmi_method_of(m->marginal.weighting)->slots && s->places.layout.count == 0)) return NAN;
     if (tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return -1;
     return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian);
+}
+
+#define COMMON 0.5 /* of the sampling variance of two waves, if nothing is known */
+
+double tmi_expected_wave_change(double apart, double noise, const double sds[2], bool gaussian, double confidence)
+{
+    const double root = gaussian ? 1 : sqrt(2);
+    const tmi_group_change c = {.count = TMI_CHANGE_GROUPS,
+                                .noise = {{sds[0] / root, gaussian}, {sds[1] / root, gaussian}},
+                                .apart = apart,
+                                .around = noise,
+                                .confidence = confidence};
+    return tmi_expected_change_variance(&c, (1 - COMMON) * apart);
+}
+
+tamis_status tmi_expected_group_sd(double *sd, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    const tmi_measurement *m = tmi_groups_measured(s, i);
+    tmi_typical_group o;
+    double moved;
+    *sd = 0;
+    if (!m) return TAMIS_OK;
+    tmi_typical_group_make(&o, s, i);
+    const tamis_status status = tmi_expected_group_move(&moved, s, i, &o, err);
+    if (status == TAMIS_OK) *sd = moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian);
+    return status;
 }
 
 double tmi_error_degrees(const tmi_schedule *s)

@@ -22,6 +22,7 @@
 
 #include "schedule/schedule.h"
 #include "schedule/typical_group.h"
+#include "variance/change.h"
 #include "variance/limit.h"
 
 /* ---- slots ---- */
@@ -114,6 +115,18 @@ double tmi_mean_weight(const tmi_schedule *schedule);
 /* By how much a record moves what is measured of a number, in the statistic's units, if all is as expected. Errors: SYSTEM. */
 tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
                                tamis_error *err);
+
+/* By how much one moves all totals of groups of it together. */
+tamis_status tmi_expected_group_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
+                                     tamis_error *err);
+
+/* The sampling variance that the interval of a change is expected to use, if half of the sampling variance of either wave is
+ * common to both. `apart` is the sum of both sampling variances, `noise` that of the variances of their noise, `sds` the standard
+ * deviations of the noise of a group's total in each, all in units of the number. */
+double tmi_expected_wave_change(double apart, double noise, const double sds[2], bool gaussian, double confidence);
+
+/* The standard deviation of the noise of a group's total, if it is as expected; 0: the statistic has none. Errors: SYSTEM. */
+tamis_status tmi_expected_group_sd(double *sd, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
 
 /* The factor of a contrast's number in it, if all is as expected; and what the variances of all statistics make that of the
  * contrast, as if its numbers had nothing in common. */

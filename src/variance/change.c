@@ -18,7 +18,7 @@ static const double weights[NODES] = {0.4589646739499636,   0.4170008307721210, 
 static double part_at(size_t i) { return STEP * (double)(i + 1); }
 
 /* The variances that the noise of a wave may have, and how likely they are; returns how many. */
-static size_t variances_of(double list[NODES], double likely[NODES], const tmi_group_noise *n)
+static size_t variances_of(double list[NODES], double likely[NODES], const tmi_total_noise *n)
 {
     for (size_t k = 0; k < NODES; k++) {
         list[k] = 2 * n->scale * n->scale * nodes[k];

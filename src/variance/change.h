@@ -18,16 +18,16 @@
 #include <stddef.h>
 
 /* The law of the noise of each group's total in one wave. */
-typedef struct tmi_group_noise {
+typedef struct tmi_total_noise {
     double scale; /* exp(-|x|/scale), or exp(-x^2/(2 scale^2)) if it is Gaussian; in units of the number */
     bool gaussian;
-} tmi_group_noise;
+} tmi_total_noise;
 
 typedef struct tmi_group_change {
     const double *differences; /* D_g, in units of the number */
     const double *shares;      /* s_g; 0: the group has no clusters and says nothing */
     size_t count;
-    tmi_group_noise noise[2]; /* of both waves */
+    tmi_total_noise noise[2]; /* of both waves */
     double apart;             /* V1 + V2, above 0 */
     double around;            /* the variance of the noise of the change itself */
     double confidence;

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #define TMI_CHANGE_GROUPS 32 /* fewer leave too few degrees of freedom, more have too much noise together */
+#define TMI_MOST_PAIRS (INT64_C(1) << 15)
 #define TMI_SIGN_BITS 10     /* of the factors of clusters, which are 2^10 where a stratum has an even number of them */
 
 /* What a slot's total counts for. */

@@ -86,7 +86,7 @@ tamis_status tmi_psu_facts_read(tmi_psu_facts *f, const tmi_value *json, tamis_e
         const tmi_value *own = tmi_value_at(pairs, g);
         right = tmi_value_kind_of(own) == TMI_VALUE_INTEGER;
         f->pairs[g] = right ? tmi_value_integer(own) : 0;
-        right = right && f->pairs[g] >= 0 && f->pairs[g] <= TMI_MAX_PSUS;
+        right = right && f->pairs[g] >= 0 && f->pairs[g] <= TMI_MOST_PAIRS;
     }
     if (right) return TAMIS_OK;
     tmi_psu_facts_clear(f);
