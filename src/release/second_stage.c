@@ -173,9 +173,10 @@ void tmi_put_standard_errors(tmi_json_out *out, const tmi_schedule *s, tmi_int12
         tmi_json_add_open(out, "of", '{');
         tmi_put_asked(out, &s->plan->statistics[m->marginal.statistic]);
         tmi_json_close(out, '}');
+        const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+        if (method->values) tmi_json_add_string(out, "weighed_by", method->weighed);
         tmi_json_add_open(out, "numbers", '[');
-        for (size_t g = 0; !noisy && g < m->numbers / tmi_integers_of(tmi_method_of(m->marginal.weighting)); g++)
-            put(out, &longest, g);
+        for (size_t g = 0; !noisy && g < m->numbers / tmi_integers_of(method); g++) put(out, &longest, g);
         if (noisy && !out->text->failed && go_through(&f.inference, i, put, out, NULL) != TAMIS_OK) out->text->failed = true;
         tmi_json_close(out, ']');
         tmi_json_close(out, '}');
