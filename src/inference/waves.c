@@ -22,9 +22,9 @@ static const char from_both[] =
 static const char not_grouped[] =
     "the earlier release has no totals of groups of clusters (`for_change`): the sampling variances of both waves are added, too "
     "wide an interval where clusters that are in both waves are alike, too narrow a one where they vary in opposite directions";
-static const char other_list[] =
-    "the lists of clusters of both waves differ: what clusters have in common whose pairs are in one list alone is left out, which "
-    "makes the interval wider";
+static const char other_list[] = "the lists of clusters of both waves differ: what clusters have in common whose pairs are in "
+                                 "one list alone is left out, which "
+                                 "makes the interval wider";
 
 static void note(tmi_result *result, const char *words)
 {
@@ -234,8 +234,9 @@ done:
 }
 
 /* `together`: the covariance of both numbers; NaN: it is not known. */
-static tamis_status read_group(tmi_result *result, const tmi_schedule *schedule, const tmi_earlier *earlier, const tmi_result *own,
-                               const tmi_wave_number *now, const tmi_wave_number *before, double together, tamis_error *err)
+static tamis_status read_group(tmi_result *result, const tmi_schedule *schedule, const tmi_earlier *earlier,
+                               const tmi_result *own, const tmi_wave_number *now, const tmi_wave_number *before, double together,
+                               tamis_error *err)
 {
     const tmi_plan_statistic *s = &schedule->plan->statistics[earlier->statistic];
     const tmi_plan_contrast *c = s->contrast;
@@ -262,7 +263,7 @@ static tamis_status read_group(tmi_result *result, const tmi_schedule *schedule,
     noise = tmi_noise_variance(now->parts, now->part_count) + tmi_noise_variance(before->parts, before->part_count);
     const double both = sum_of_variances(now, before),
                  grouped = variance_from_groups(schedule, earlier, now, before, both, noise, confidence),
-                 sampling = !isnan(grouped)  ? grouped
+                 sampling = !isnan(grouped)   ? grouped
                             : isnan(together) ? both
                                               : fmax(both - 2 * together, LEAST_LEFT * both);
     if (!isnan(grouped)) { /* it is as large as few groups need it: no Student's law comes in addition */
@@ -273,9 +274,10 @@ static tamis_status read_group(tmi_result *result, const tmi_schedule *schedule,
         before = &other;
         if (memcmp(schedule->psus.facts.pairs, earlier->pairs, sizeof earlier->pairs) != 0) note(result, other_list);
     } else if (!c->independent && isnan(together)) {
-        note(result, c->compared[0].statistic < schedule->plan->asked_count && tmi_groups_measured(schedule, c->compared[0].statistic)
-                         ? not_grouped
-                         : from_both);
+        note(result,
+             c->compared[0].statistic < schedule->plan->asked_count && tmi_groups_measured(schedule, c->compared[0].statistic)
+                 ? not_grouped
+                 : from_both);
     }
     TMI_TRY(reach_of(&reach, &noise, now, before, sampling, confidence, err));
     result->noise_sd = sqrt(noise);

@@ -174,16 +174,15 @@ static tamis_status read_groups(tmi_wave_number *x, bool *right, const tmi_value
 }
 
 /* *right: it is a number that a release could have. */
-static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value *value, bool gaussian, bool overlap, bool grouped,
-                                tamis_error *err)
+static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value *value, bool gaussian, bool overlap,
+                                bool grouped, tamis_error *err)
 {
-    static const char *const keys[] = {"estimate",     "sampling_se", "df",     "lower",       "upper", "least", "most",
-                                       "bias_at_most", "noise",       "groups", "group_scale", "rows"};
+    static const char *const keys[] = {"estimate", "sampling_se",  "df",    "lower",  "upper",       "least",
+                                       "most",     "bias_at_most", "noise", "groups", "group_scale", "rows"};
     const tmi_value *noise = tmi_value_field(value, "noise", TMI_VALUE_LIST),
                     *df = tmi_value_field(value, "df", TMI_VALUE_INTEGER);
     *right = noise && df && !tmi_value_extra_key(value, keys, sizeof keys / sizeof *keys - (overlap ? 0 : 1)) &&
-             (grouped || !tmi_value_get(value, "groups")) &&
-             (!overlap || read_real(&x->rows, tmi_value_get(value, "rows"), 0)) &&
+             (grouped || !tmi_value_get(value, "groups")) && (!overlap || read_real(&x->rows, tmi_value_get(value, "rows"), 0)) &&
              read_real(&x->estimate, tmi_value_get(value, "estimate"), NAN) &&
              read_real(&x->sampling_se, tmi_value_get(value, "sampling_se"), NAN) &&
              read_real(&x->lower, tmi_value_get(value, "lower"), NAN) &&
@@ -227,7 +226,8 @@ static bool read_pairs(tmi_earlier *e, const tmi_value *list, const tamis_plan *
         tmi_value_size(list) != TMI_CHANGE_GROUPS)
         return false;
     for (const tmi_value *item = tmi_value_first(list); item; item = tmi_value_next(item)) {
-        if (tmi_value_kind_of(item) != TMI_VALUE_INTEGER || tmi_value_integer(item) < 0 || tmi_value_integer(item) > TMI_MOST_PAIRS)
+        if (tmi_value_kind_of(item) != TMI_VALUE_INTEGER || tmi_value_integer(item) < 0 ||
+            tmi_value_integer(item) > TMI_MOST_PAIRS)
             return false;
         e->pairs[g++] = tmi_value_integer(item);
     }

@@ -242,10 +242,11 @@ static void write_waves(tmi_text *text, const tmi_preview *p, bool all)
     if (part == 0) return;
     tmi_text line;
     tmi_text_init(&line);
-    tmi_text_format(&line,
-                    "For changes: %.0f %% of the budget is for totals of groups of clusters. If half of the sampling variance is common "
-                    "to this wave and a later one like it, the standard error of a change will be about ",
-                    100 * part);
+    tmi_text_format(
+        &line,
+        "For changes: %.0f %% of the budget is for totals of groups of clusters. If half of the sampling variance is common "
+        "to this wave and a later one like it, the standard error of a change will be about ",
+        100 * part);
     for (size_t i = 0; i < s->plan->asked_count; i++) {
         const tmi_expected_wave *w = &p->waves[i];
         tmi_text title;
@@ -262,9 +263,10 @@ static void write_waves(tmi_text *text, const tmi_preview *p, bool all)
     tmi_text_wrap_taken(text, "  ", "  ", &line);
     for (size_t i = 0; i < s->plan->asked_count; i++) {
         if (p->waves[i].part == 0 || tmi_wave_pays(&p->waves[i])) continue;
-        tmi_text_wrap(text, "  WARNING: ", "    ",
-                      "groups of clusters have so much noise that `for_change` does not make changes more precise: leave it out, or "
-                      "spend more.");
+        tmi_text_wrap(
+            text, "  WARNING: ", "    ",
+            "groups of clusters have so much noise that `for_change` does not make changes more precise: leave it out, or "
+            "spend more.");
         break;
     }
 }

@@ -284,9 +284,10 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
     if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values\n");
     if (apart) tmi_text_put(text, "! this estimate is outside its own interval: rely on the interval\n");
     if (results->schedule && has_dependent_changes(results->schedule, true))
-        tmi_text_wrap(text, "", "",
-                      "Changes: how clusters that are in both waves vary together is measured, by totals of groups of clusters that "
-                      "both waves published.");
+        tmi_text_wrap(
+            text, "", "",
+            "Changes: how clusters that are in both waves vary together is measured, by totals of groups of clusters that "
+            "both waves published.");
     if (results->schedule && has_dependent_changes(results->schedule, false))
         tmi_text_wrap(text, "", "",
                       "Changes: the sampling variances of both waves are added; intervals are too wide "

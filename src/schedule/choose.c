@@ -350,9 +350,9 @@ static tamis_status choose_second(double *part, wanted *list, size_t count, cons
 
 /* ---- changes between waves ---- */
 
-/* Parts of the whole budget that totals of groups of clusters may get. As for standard errors, the smallest one is taken with which
- * intervals are about as narrow as they can be: of the numbers themselves and, with the same weight, of their changes to a wave
- * like this one. */
+/* Parts of the whole budget that totals of groups of clusters may get. As for standard errors, the smallest one is taken with
+ * which intervals are about as narrow as they can be: of the numbers themselves and, with the same weight, of their changes to a
+ * wave like this one. */
 static const double for_changes[] = {0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
 
 static bool has_groups(const tmi_schedule *s, size_t i) { return s->plan->statistics[i].for_change && tmi_has_own_errors(s, i); }

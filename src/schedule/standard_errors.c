@@ -227,15 +227,17 @@ static tamis_status refuse_groups(const tmi_schedule *s, tamis_error *err)
         const tmi_plan_statistic *t = &s->plan->statistics[i];
         if (!t->for_change) continue;
         if (!tmi_groups_measured(s, i))
-            return tmi_fail(err, TAMIS_REFUSED,
-                            "%s:%d:%d: for_change: the sampling error of this number is not measured from totals of clusters here, so "
-                            "that there are none for changes either; nearest setting that works: without `for_change`",
-                            s->plan->name, t->line, t->place);
+            return tmi_fail(
+                err, TAMIS_REFUSED,
+                "%s:%d:%d: for_change: the sampling error of this number is not measured from totals of clusters here, so "
+                "that there are none for changes either; nearest setting that works: without `for_change`",
+                s->plan->name, t->line, t->place);
         if (s->places.layout.slots < tmi_psu_count(&s->psus.facts))
-            return tmi_fail(err, TAMIS_REFUSED,
-                            "%s:%d:%d: for_change: there is no room for a total of each cluster beside the tables; nearest setting that "
-                            "works: fewer groups or values in the statistics, or without `for_change`",
-                            s->plan->name, t->line, t->place);
+            return tmi_fail(
+                err, TAMIS_REFUSED,
+                "%s:%d:%d: for_change: there is no room for a total of each cluster beside the tables; nearest setting that "
+                "works: fewer groups or values in the statistics, or without `for_change`",
+                s->plan->name, t->line, t->place);
     }
     return TAMIS_OK;
 }

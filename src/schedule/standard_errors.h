@@ -39,8 +39,8 @@ void tmi_psu_places_clear(tmi_psu_places *places);
  * SYSTEM. */
 tamis_status tmi_schedule_place_psus(tmi_schedule *schedule, tamis_error *err);
 
-/* Pairs the clusters of the list, if the plan has statistics for changes between waves; of a certificate, which has no labels, the
- * numbers of pairs are checked. Needs the slots. Errors: REFUSED, INVALID (those of a certificate), SYSTEM. */
+/* Pairs the clusters of the list, if the plan has statistics for changes between waves; of a certificate, which has no labels,
+ * the numbers of pairs are checked. Needs the slots. Errors: REFUSED, INVALID (those of a certificate), SYSTEM. */
 tamis_status tmi_schedule_pair_psus(tmi_schedule *schedule, tamis_error *err);
 
 /* lambda of a stratum of the design: 1 less the part of its PSUs that was drawn, in one stage; else 1. */
@@ -84,7 +84,8 @@ size_t tmi_errors_from(const tmi_schedule *schedule, size_t statistic);
 /* The measurement of a statistic's standard errors; NULL: there is none. */
 const tmi_measurement *tmi_errors_measured(const tmi_schedule *schedule, size_t statistic);
 
-/* The totals of groups of clusters of a statistic, for changes; NULL: the plan does not ask for them. And whether it asks for any. */
+/* The totals of groups of clusters of a statistic, for changes; NULL: the plan does not ask for them. And whether it asks for
+ * any. */
 const tmi_measurement *tmi_groups_measured(const tmi_schedule *schedule, size_t statistic);
 bool tmi_measures_groups(const tmi_schedule *schedule);
 
@@ -117,8 +118,8 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size
                                tamis_error *err);
 
 /* By how much one moves all totals of groups of it together. */
-tamis_status tmi_expected_group_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
-                                     tamis_error *err);
+tamis_status tmi_expected_group_move(double *moved, const tmi_schedule *schedule, size_t statistic,
+                                     const tmi_typical_group *typical, tamis_error *err);
 
 /* The sampling variance that the interval of a change is expected to use, if half of the sampling variance of either wave is
  * common to both. `apart` is the sum of both sampling variances, `noise` that of the variances of their noise, `sds` the standard

@@ -12,7 +12,7 @@ enum { GRID = 39, NODES = 6 };
 /* Gauss and Laguerre: a Laplace variable is normal given its variance, which is exponential. */
 static const double nodes[NODES] = {0.2228466041792607, 1.188932101672623, 2.992736326059314,
                                     5.775143569104511,  9.837467418382590, 15.98287398060170};
-static const double weights[NODES] = {0.4589646739499636,   0.4170008307721210,    0.1133733820740450,
+static const double weights[NODES] = {0.4589646739499636,  0.4170008307721210,    0.1133733820740450,
                                       0.01039919745314907, 0.0002610172028149321, 8.985479064296212e-7};
 
 static double part_at(size_t i) { return STEP * (double)(i + 1); }

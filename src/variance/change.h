@@ -1,16 +1,16 @@
 /* The sampling variance of a change between two waves that have clusters in common, from noisy totals of groups of clusters.
  *
  * Each wave published, for a number, the total d_g of its linearised variable in each of G public groups, with a sign for each
- * cluster that balances within strata (variance/group_totals.h). Over these signs the sum of the squares of the differences
- * D_g = d_g(now) - d_g(then) has the sampling variance V of the change as its expectation, covariance included, and the noise of
- * both waves adds its own variance, which is known. So D_g is taken as normal with the variance V s_g, s_g the group's part of the
- * pairs of clusters, and noise of the exact law of both waves.
+ * cluster that balances within strata (variance/group_totals.h). Over these signs the sum of the squares of the differences D_g
+ * = d_g(now) - d_g(then) has the sampling variance V of the change as its expectation, covariance included, and the noise of
+ * both waves adds its own variance, which is known. So D_g is taken as normal with the variance V s_g, s_g the group's part of
+ * the pairs of clusters, and noise of the exact law of both waves.
  *
- * V is between 1/20 and 39/20 of V1 + V2, the sum of both sampling variances: correlations beyond 0.95 are not believed. Before the groups
- * are looked at it is most likely to be V1 + V2, by a triangle about it: where noise hides everything, intervals are about those of
- * independent samples. The half-width has the confidence as its posterior predictive probability, as in limit.h, and the variance
- * is the one whose normal law has that half-width, less the variance of the noise: few groups make it larger, as Student's law
- * does. */
+ * V is between 1/20 and 39/20 of V1 + V2, the sum of both sampling variances: correlations beyond 0.95 are not believed. Before
+ * the groups are looked at it is most likely to be V1 + V2, by a triangle about it: where noise hides everything, intervals are
+ * about those of independent samples. The half-width has the confidence as its posterior predictive probability, as in limit.h,
+ * and the variance is the one whose normal law has that half-width, less the variance of the noise: few groups make it larger,
+ * as Student's law does. */
 #ifndef TMI_VARIANCE_CHANGE_H
 #define TMI_VARIANCE_CHANGE_H
 

@@ -128,6 +128,7 @@ const tmi_error_method tmi_group_totals = {
     .weighed = "groups",
     .name = "totals of groups of clusters: ",
     .words = ", as totals of groups of clusters, for changes to later waves",
-    .inequality = "a cluster counts in one group, with one sign: a record moves the groups by what it moves the totals of clusters, "
-                  "which",
+    .inequality =
+        "a cluster counts in one group, with one sign: a record moves the groups by what it moves the totals of clusters, "
+        "which",
 };

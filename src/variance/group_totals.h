@@ -1,13 +1,13 @@
 /* Totals of groups of clusters, as a wave publishes them for the change to a later one (variance/change.h).
  *
- * Pairs. Within each stratum the clusters of the list are paired by a hash of their labels, without a key: everybody can do it, and
- * two waves with the same list do the same. A pair goes to one of TMI_CHANGE_GROUPS groups, and one of its clusters counts with
- * the sign + and the other with -, by the hashes of both labels alone. So a pair that is in two lists is in the same group with the
- * same signs, whatever else the lists contain. In a stratum of m clusters, m odd, one has no pair, and the others count
+ * Pairs. Within each stratum the clusters of the list are paired by a hash of their labels, without a key: everybody can do it,
+ * and two waves with the same list do the same. A pair goes to one of TMI_CHANGE_GROUPS groups, and one of its clusters counts
+ * with the sign + and the other with -, by the hashes of both labels alone. So a pair that is in two lists is in the same group
+ * with the same signs, whatever else the lists contain. In a stratum of m clusters, m odd, one has no pair, and the others count
  * sqrt(m/(m - 1)) times. What is released of group g is d_g = sum of f_i U_i over its clusters, U_i the total of cluster i.
  *
- * Expectation. If hashes are as good as random, every pair of a stratum is equally likely, and signs are independent. Then
- * E sum of d_g^2 = sum over strata of m/(m - 1) sum of (U_i - mean of U)^2 = S^2, the textbook's variance: a pair has the expected
+ * Expectation. If hashes are as good as random, every pair of a stratum is equally likely, and signs are independent. Then E sum
+ * of d_g^2 = sum over strata of m/(m - 1) sum of (U_i - mean of U)^2 = S^2, the textbook's variance: a pair has the expected
  * square 2 s^2, s^2 the variance of the U_i over m - 1, and there are m/2 of them, or (m - 1)/2 that count m/(m - 1) times. The
  * same holds for the differences of two waves with one list. Where the lists differ, clusters whose pairs are not in both have
  * independent signs in both waves: their variances add up, and their covariance is left out.
@@ -24,7 +24,7 @@
 
 #define TMI_CHANGE_GROUPS 32 /* fewer leave too few degrees of freedom, more have too much noise together */
 #define TMI_MOST_PAIRS (INT64_C(1) << 15)
-#define TMI_SIGN_BITS 10     /* of the factors of clusters, which are 2^10 where a stratum has an even number of them */
+#define TMI_SIGN_BITS 10 /* of the factors of clusters, which are 2^10 where a stratum has an even number of them */
 
 /* What a slot's total counts for. */
 typedef struct tmi_slot_sign {

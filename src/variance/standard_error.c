@@ -209,7 +209,7 @@ int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks
 /* ---- as a method ---- */
 
 #define LARGEST TMI_LARGEST_COEFFICIENT
-#define MOVES_BITS 24     /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
+#define MOVES_BITS 24 /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
 
 /* The range is from the smallest to the largest coefficient, 0 included. Where numbers move together, coefficients are divided by
  * what they move by and rounded towards 0, so that those of all numbers at one place add up to LARGEST at most. */

@@ -375,7 +375,8 @@ static void totals_are_on_a_grid(void **state)
 /* ---- groups of clusters ---- */
 
 #define FOR_CHANGES \
-    "  - {mean: y, by: g, for_change: yes}\n  - {total: x, for_change: yes}\n  - {ratio: {of: y, to: x}, by: h, for_change: yes}\n"
+    "  - {mean: y, by: g, for_change: yes}\n  - {total: x, for_change: yes}\n  - {ratio: {of: y, to: x}, by: h, for_change: " \
+    "yes}\n"
 
 /* As above, with totals of groups, where a record that goes to another cluster moves two of them. */
 static void a_record_moves_groups_by_no_more_than_the_steps(void **state)
@@ -436,8 +437,8 @@ static void groups_have_the_totals_of_their_clusters(void **state)
         assert_int_equal(tmi_error_term_make(&term, &source, 0, NULL), TAMIS_OK);
         for (size_t r = 0; r < c.count; r++) {
             const array_row *row = &c.rows[r];
-            const double x = isnan(row->x) ? 0 : fmin(fmax(row->x, 10), 30), most = (double)c.s.sampling.most_clamped *
-                                                                                    tmi_number_nearest(c.s.sampling.step);
+            const double x = isnan(row->x) ? 0 : fmin(fmax(row->x, 10), 30),
+                         most = (double)c.s.sampling.most_clamped * tmi_number_nearest(c.s.sampling.step);
             size_t psu = 0, at = 0;
             for (size_t h = 0; h < c.s.psus.facts.strata; at += (size_t)c.s.psus.facts.clusters[h++])
                 for (size_t k = at; k < at + (size_t)c.s.psus.facts.clusters[h]; k++)
@@ -660,8 +661,8 @@ int main(void)
                                        cmocka_unit_test(residuals_add_up_to_nothing),
                                        cmocka_unit_test(a_step_is_some_totals),
                                        cmocka_unit_test(a_record_moves_groups_by_no_more_than_the_steps),
-        cmocka_unit_test(groups_have_the_totals_of_their_clusters),
-        cmocka_unit_test(totals_are_on_a_grid),
+                                       cmocka_unit_test(groups_have_the_totals_of_their_clusters),
+                                       cmocka_unit_test(totals_are_on_a_grid),
                                        cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_contrasts_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_models_by_no_more_than_the_steps),

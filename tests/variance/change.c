@@ -22,15 +22,15 @@ static void set_shares(double shares[TMI_CHANGE_GROUPS])
     for (size_t g = 0; g < TMI_CHANGE_GROUPS; g++) shares[g] = 1.0 / TMI_CHANGE_GROUPS;
 }
 
-/* Without noise it is the variance that the differences show, a little larger since they are few; with nothing but noise about the
- * sum of both; and it stays between its ends. */
+/* Without noise it is the variance that the differences show, a little larger since they are few; with nothing but noise about
+ * the sum of both; and it stays between its ends. */
 static void it_is_between_what_is_seen_and_the_sum_of_both(void **state)
 {
     (void)state;
     double shares[TMI_CHANGE_GROUPS];
     set_shares(shares);
-    const tmi_group_change c = {.shares = shares, .count = TMI_CHANGE_GROUPS, .noise = {{1e-6, false}, {1e-6, false}}, .apart = 1,
-                                .confidence = 0.95};
+    const tmi_group_change c = {
+        .shares = shares, .count = TMI_CHANGE_GROUPS, .noise = {{1e-6, false}, {1e-6, false}}, .apart = 1, .confidence = 0.95};
     for (int k = 2; k <= 13; k++) {
         const double V = k / 10.0, found = tmi_expected_change_variance(&c, V);
         if (!(found > 0.9 * V && found < 1.25 * V + 0.02)) fail_msg("%g for %g", found, V);
@@ -56,8 +56,12 @@ static void empty_groups_say_nothing(void **state)
         shares[g] = g % 2 ? 2.0 / TMI_CHANGE_GROUPS : 0;
         differences[g] = g % 2 ? 0.1 : 1;
     }
-    tmi_group_change c = {.differences = differences, .shares = shares, .count = TMI_CHANGE_GROUPS, .noise = {{0.01, false}, {0.01, false}},
-                          .apart = 1, .confidence = 0.95};
+    tmi_group_change c = {.differences = differences,
+                          .shares = shares,
+                          .count = TMI_CHANGE_GROUPS,
+                          .noise = {{0.01, false}, {0.01, false}},
+                          .apart = 1,
+                          .confidence = 0.95};
     const double found = tmi_change_variance(&c);
     for (size_t g = 0; g < TMI_CHANGE_GROUPS; g += 2) differences[g] = 40;
     assert_true(tmi_change_variance(&c) == found);
@@ -89,8 +93,12 @@ static void noise_has_its_exact_law(void **state)
     static const double scales[][2] = {{0.1, 0.1}, {0.2, 0.05}, {0.3, 0.3}};
     double shares[4] = {0.4, 0.3, 0.2, 0.1}, differences[4] = {0.5, -0.9, 0.1, 0.6};
     for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
-        const tmi_group_change c = {.differences = differences, .shares = shares, .count = 4,
-                                    .noise = {{scales[k][0], false}, {scales[k][1], false}}, .apart = 1, .around = 0.1,
+        const tmi_group_change c = {.differences = differences,
+                                    .shares = shares,
+                                    .count = 4,
+                                    .noise = {{scales[k][0], false}, {scales[k][1], false}},
+                                    .apart = 1,
+                                    .around = 0.1,
                                     .confidence = 0.9};
         const double h = sqrt(tmi_change_variance(&c) + c.around) * 1.6448536269514722;
         double all = 0, inside = 0;
@@ -124,8 +132,13 @@ static void intervals_cover(void **state)
                 double differences[TMI_CHANGE_GROUPS];
                 for (size_t g = 0; g < TMI_CHANGE_GROUPS; g++)
                     differences[g] = sqrt(V * shares[g]) * normal(&stream) + laplace(&stream, b) + laplace(&stream, b);
-                const tmi_group_change c = {.differences = differences, .shares = shares, .count = TMI_CHANGE_GROUPS,
-                                            .noise = {{b, false}, {b, false}}, .apart = 1, .around = 0.02, .confidence = 0.95};
+                const tmi_group_change c = {.differences = differences,
+                                            .shares = shares,
+                                            .count = TMI_CHANGE_GROUPS,
+                                            .noise = {{b, false}, {b, false}},
+                                            .apart = 1,
+                                            .around = 0.02,
+                                            .confidence = 0.95};
                 const double h = 1.959963984540054 * sqrt(tmi_change_variance(&c) + c.around);
                 inside += fabs(sqrt(V) * normal(&stream) + sqrt(0.02) * normal(&stream)) <= h;
             }

@@ -84,7 +84,8 @@ static void a_pair_of_two_lists_is_the_same_in_both(void **state)
         tmi_pair_clusters(of_some, pairs, some, left);
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < i; j++) {
-                if (of_all[i].group < 0 || of_all[i].group != of_all[j].group || of_all[i].factor + of_all[j].factor != 0) continue;
+                if (of_all[i].group < 0 || of_all[i].group != of_all[j].group || of_all[i].factor + of_all[j].factor != 0)
+                    continue;
                 if ((hashes[i] + hashes[j]) % TMI_CHANGE_GROUPS != (uint64_t)of_all[i].group) continue; /* of other pairs */
                 both++;
                 if (of_some[i].group != of_all[i].group || of_some[j].group != of_all[j].group) continue;

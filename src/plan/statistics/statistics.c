@@ -378,9 +378,10 @@ static void read_for_change(tmi_reader *reader, const tmi_value *value, const ta
     else if (tmi_has_contributions(s->column) || tmi_has_contributions(s->second))
         tmi_complain_key(reader, value, "is for columns without `contribution` and without {times, of}");
     else if (!plan->design.psus)
-        tmi_complain_key(reader, value,
-                         "needs a public list of the clusters, the same in both waves, so that both have the same groups of them, "
-                         "e.g. design: {weights: {cluster: psu, psus: psus.csv}}");
+        tmi_complain_key(
+            reader, value,
+            "needs a public list of the clusters, the same in both waves, so that both have the same groups of them, "
+            "e.g. design: {weights: {cluster: psu, psus: psus.csv}}");
 }
 
 static void read_label(tmi_reader *reader, const tmi_value *value, void *target)

@@ -17,7 +17,8 @@ typedef struct tmi_expected_wave {
 
 static inline bool tmi_wave_pays(const tmi_expected_wave *w) { return !(w->with > (1 - TMI_LEAST_GAIN) * w->without); }
 
-/* Makes a list with one entry per statistic that was asked for; NULL, without an error, if none is for changes. Errors: SYSTEM. */
+/* Makes a list with one entry per statistic that was asked for; NULL, without an error, if none is for changes. Errors: SYSTEM.
+ * */
 tamis_status tmi_expected_waves_make(tmi_expected_wave **list, const tmi_schedule *schedule,
                                      const tmi_expected_statistic *expected, tamis_error *err);
 
