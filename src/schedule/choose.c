@@ -360,15 +360,17 @@ static bool has_groups(const tmi_schedule *s, size_t i) { return s->plan->statis
 /* By how much the variance of noise grows if a part of the budget is spent elsewhere. */
 static double grown(bool gaussian, double part) { return gaussian ? 1 / (1 - part) : 1 / ((1 - part) * (1 - part)); }
 
-/* The sum of share * log(variance) over changes of the statistics that have groups, `part` of the budget being for them. */
+/* The sum of share * log(variance) over changes of the statistics that have groups, of those whose widths are compared, `part` of
+ * the budget being for them. */
 static tamis_status expect_changes(double *sum, const wanted *list, size_t count, const tmi_schedule *s, const solution *c,
                                    double part, tamis_error *err)
 {
+    const size_t every = (count + MOST_COMPARED - 1) / MOST_COMPARED;
     const double all = c->budget / (1 - SECOND);
     double shares = 0;
     *sum = 0;
     for (size_t j = 0; j < count; j++) shares += has_groups(s, list[j].statistic) ? list[j].share : 0;
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; j < count; j += every) {
         const wanted *w = &list[j];
         tmi_typical_group o;
         double moved;
