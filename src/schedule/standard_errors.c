@@ -247,6 +247,8 @@ tamis_status tmi_schedule_pair_psus(tmi_schedule *s, tamis_error *err)
     const size_t count = (size_t)tmi_psu_count(&s->psus.facts);
     tmi_hashed_cluster *room = NULL;
     tamis_status status;
+    if (!tmi_measures_groups(s) && s->psus.facts.paired)
+        return tmi_fail(err, TAMIS_INVALID, "psus.pairs: no statistic is for changes between waves");
     if (!tmi_measures_groups(s)) return TAMIS_OK;
     TMI_TRY(refuse_groups(s, err));
     if (!s->psus.labels) return check_pairs(s, err);

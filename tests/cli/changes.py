@@ -505,6 +505,7 @@ def forged_groups_are_found():
         wrong("1-release", other_values)
         wrong("1-release", smaller_steps)
         wrong("1-release", lambda c, _: c["psus"].pop("pairs"))
+        wrong("1-release", lambda c, _: [t.pop("for_change") for t in c["plan"]["statistics"]])
         wrong("1-release", lambda c, _: c["psus"]["pairs"].__setitem__(0, c["psus"]["pairs"][0] + 1))
         wrong("1-release", lambda c, _: measured(c)["noise"][0].update(scale="1"))
         wrong("1-release", lambda c, _: measured(c).update(weighed_by="psus"))

@@ -9,6 +9,7 @@
 
 #include "inference/error_term.h"
 #include "num/number.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/release/array_engine.h"
 #include "tests/test.h"
 
@@ -459,6 +460,20 @@ static void groups_have_the_totals_of_their_clusters(void **state)
     scene_clear(&c);
 }
 
+static void memory_for_groups_may_fail(void **state)
+{
+    (void)state;
+    scene c;
+    scene_make_with(&c, "epsilon: 4", FOR_CHANGES, 7);
+    set_tables(&c, 1, 0);
+    EVERY_ALLOCATION_FAILS(tmi_add_standard_errors(c.noisy, c.none, &c.query, &c.s, NULL), {});
+    tmi_schedule again;
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 8, tmi_schedule_make(&again, c.plan, NULL, NULL), { assert_null(again.places.signs); });
+    assert_true(again.psus.facts.paired);
+    tmi_schedule_clear(&again);
+    scene_clear(&c);
+}
+
 /* ---- squares of units ---- */
 
 static const char of_units[] = "weights: {population: 12000}, weight: w, max_weight: 100, typical: {sample: 480}";
@@ -662,6 +677,7 @@ int main(void)
                                        cmocka_unit_test(a_step_is_some_totals),
                                        cmocka_unit_test(a_record_moves_groups_by_no_more_than_the_steps),
                                        cmocka_unit_test(groups_have_the_totals_of_their_clusters),
+                                       cmocka_unit_test(memory_for_groups_may_fail),
                                        cmocka_unit_test(totals_are_on_a_grid),
                                        cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_contrasts_by_no_more_than_the_steps),
