@@ -8,9 +8,10 @@
 typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
 
 /* How rows are weighed in a table: not at all (the weight comes after the noise), by w, not at all because numbers are w times
- * values (contributions.h), by the a of variances, or by the a that weights up to a bound would have. From TMI_STANDARD_ERRORS on
- * tables are those of the second stage (standard_errors.h), one weighting per method: by w up to that bound, in the totals of
- * PSUs; by the a of weights up to it. Tables of different weightings say nothing about each other. */
+ * values (contributions.h), by the a of variances, or by the a that weights up to a bound would have. From TMI_STANDARD_ERRORS
+ * on tables are those of the second stage (standard_errors.h), one weighting per method: by w up to that bound, in the totals of
+ * PSUs; by the a of weights up to it; as the first, for totals of groups of PSUs, which are made from the same table. Tables of
+ * different weightings say nothing about each other. */
 typedef enum tmi_weighting {
     TMI_UNWEIGHTED,
     TMI_WEIGHTED,
@@ -19,6 +20,7 @@ typedef enum tmi_weighting {
     TMI_CLAMPED,
     TMI_STANDARD_ERRORS,
     TMI_UNIT_SQUARES,
+    TMI_GROUP_TOTALS,
     TMI_WEIGHTINGS
 } tmi_weighting;
 
