@@ -486,6 +486,7 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         self.sampling()
         self.composition()
         self.psus()
+        self.for_changes()
         self.targets()
         self.costs = [Fraction(0)] * len(self.epsilons)
         self.places, self.worlds = {}, {}

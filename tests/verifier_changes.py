@@ -7,7 +7,9 @@ from fractions import Fraction
 from math import isclose, prod, sinh, sqrt
 
 SHARED = {"sample", "population"}  # of a change with an overlap
+GROUPED = {"groups", "group_scale"}  # of a number with totals of groups of clusters
 LEAST_LEFT = 0.05  # of both variances, whatever their covariance is said to be
+MOST_LEFT = 1.95  # the same, from groups of clusters, which may vary in opposite directions
 KEYS = {"statistic", "survey", "wave", "certificate", "epsilon", "delta", "law", "numbers"}
 NUMBER = {"estimate", "sampling_se", "df", "lower", "upper", "least", "most", "bias_at_most", "noise"}
 
@@ -53,7 +55,7 @@ class Changes:
             rows = results[places[e["statistic"]]:][:len(e["numbers"])]
             now = results[places[own]:][:len(e["numbers"])] if own is not None else [None] * len(rows)
             for r, x, before in zip(rows, now, e["numbers"]):
-                self.change(r, x, before, e["law"], "overlap" in t)
+                self.change(r, x, before, e["law"], "overlap" in t, "groups" in before and own is not None and "for_change" in statistics[own])
             self.beside_folder(t, e)
 
     def said_of_both(self, statistics, told):
@@ -78,12 +80,15 @@ class Changes:
     def is_earlier(self, t, e):
         more = {"rows"} if "overlap" in t else set()
         shared = "overlap" not in t or (1 < e["sample"] <= e["population"] and t["overlap"]["size"] <= e["sample"])
-        return (set(e) == KEYS | (SHARED if "overlap" in t else set()) and shared and e["law"] in ("discrete_laplace", "discrete_gaussian")
+        now = [u for u in self.c["plan"]["statistics"] if "for_change" in u and all(u.get(k) == v for k, v in t["change"].items())]
+        grouped = "pairs" in e
+        right = not grouped or (now and "samples" not in t and len(e["pairs"]) == 32 and min(e["pairs"]) >= 0)
+        return (right and set(e) - {"pairs"} == KEYS | (SHARED if "overlap" in t else set()) and shared and e["law"] in ("discrete_laplace", "discrete_gaussian")
                 and re.fullmatch("[0-9a-f]{64}", e["certificate"]) is not None and len(e["numbers"]) == self.cells_of(t)
                 and (e["survey"], e["wave"]) != (self.c["plan"]["survey"], self.c["plan"].get("wave", {}).get("name"))
-                and all(set(x) == NUMBER | more and all(len(p) == 3 and float(p[1]) > 0 and float(p[2]) >= 1 for p in x["noise"]) for x in e["numbers"]))
+                and all(set(x) in ([NUMBER | more] + [NUMBER | GROUPED] * grouped) and ("groups" not in x or (len(x["groups"]) == 32 and float(x["group_scale"]) > 0)) and all(len(p) == 3 and float(p[1]) > 0 and float(p[2]) >= 1 for p in x["noise"]) for x in e["numbers"]))
 
-    def change(self, r, now, before, law, overlap):
+    def change(self, r, now, before, law, overlap, grouped):
         """One number: estimates are subtracted; variances of sampling and of noise are added, less what an overlap takes off."""
         said, where = r["estimate"], "release.json.results"
         if now is None or said is None:
@@ -93,6 +98,10 @@ class Changes:
             return
         sampling = sqrt(now["sampling_se"] ** 2 + real(before["sampling_se"]) ** 2)
         noise = sqrt(now["noise_sd"] ** 2 + noise_of(before, law))
+        if grouped:
+            left = (r["sampling_se"] / sampling) ** 2
+            self.check(0.9999999 * LEAST_LEFT < left < 1.0000001 * MOST_LEFT, where, "the covariance of two waves is more than their variances allow")
+            sampling = r["sampling_se"]
         if overlap:
             self.check(sqrt(LEAST_LEFT) * sampling < 1.0000001 * r["sampling_se"], where, "the covariance of two waves is more than their variances allow")
             sampling = r["sampling_se"]
@@ -120,12 +129,29 @@ class Changes:
         own = [r for r in published["results"] if r["statistic"] == kind and self.is_about(r, t)]
         if other["plan"].get("postprocess") or len(own) != len(e["numbers"]):
             return
+        self.groups_beside(folder, other, t, e)
         for r, x in zip(own, e["numbers"]):
             ends = r["interval"] or {"lower": None, "upper": None}
             right = near(r["estimate"], real(x["estimate"])) and near(r["sampling_se"], real(x["sampling_se"])) and all(
                 near(ends[k], real(x[k]), 1e-9 * abs(r["estimate"] or 0)) for k in ("lower", "upper"))
             right = right and (r["noise_sd"] is None or near(r["noise_sd"], sqrt(noise_of(x, e["law"]))))
             self.check(right, "earlier", "the numbers are not those of the other folder")
+
+    def groups_beside(self, folder, other, t, e):
+        """Totals of groups are the noisy integers of the other folder, all of a number in one unit, in which their noise has its scale."""
+        if "pairs" not in e:
+            return
+        self.check(e["pairs"] == other["psus"].get("pairs"), "earlier", "the pairs of clusters are not those of the other folder")
+        told = json.loads((folder / "measurements.json").read_text())["measurements"]
+        own = [m for m in told if m["weighed_by"] == "groups" and all(m["of"].get(k) == v for k, v in t["change"].items())
+               and m["of"].get("by", []) == t.get("by", []) and m["of"].get("where") == t.get("where")]
+        self.check(len(own) == 1, "earlier", "the other folder has no totals of groups")
+        for m in own:
+            for g, x in enumerate(e["numbers"]):
+                unit = float(x.get("group_scale", 0)) / float(Fraction(m["noise"][0]["scale"]))
+                values = m["values"][32 * g:32 * g + 32]
+                self.check("groups" not in x or all(near(float(y), unit * v, 1e-9 * unit) for y, v in zip(x["groups"], values)), "earlier",
+                           "totals of groups are not those of the other folder")
 
     def is_about(self, r, t):
         names = [by if isinstance(by, str) else next(iter(by)) for by in t.get("by", [])]

@@ -44,7 +44,7 @@ class Strata:
 
     def moves(self, m, axes, each, h):
         """By how much a record of stratum h moves a table, exchanged for another one of h."""
-        if m["weighed_by"] in ("psus", "squares"):
+        if m["weighed_by"] in ("psus", "squares", "groups"):
             return Fraction(STEPS)
         return self.changes(m, axes, max(each) if m["weighed_by"] == "contribution" else each[h])[0]
 

@@ -1,5 +1,6 @@
 """The noisy tables of a certificate: what each row adds, what one record can change, the noise, and whether the tables are enough for
 the statistics of the plan. A part of verifier.py, apart because of its length; docs/certificate.md, points 3 to 6."""
+import hashlib
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor, isqrt, prod, sqrt
@@ -8,8 +9,9 @@ from verifier_choices import OF_DISTRIBUTION
 
 STEPS = 2 ** 20  # that standard errors move by
 COEFFICIENT = 2 ** 16  # the largest one of totals of clusters
-SECOND = {"psus", "squares"}  # how rows are weighed in tables of the second stage: by method
+SECOND = {"psus", "squares", "groups"}  # how rows are weighed in tables of the second stage: by method
 BLOCKS = 64  # at most
+GROUPS = 32  # of clusters, for changes between waves
 FORMS = {  # coefficients of the levels in each released number, in steps of 1/2 (RAW of degree 1: of 1)
     ("raw", 1): [[0, 1]], ("centred", 1): [[-1, 1], [1, 1]],
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
@@ -133,7 +135,7 @@ class Tables:
         self.check(all(a.contributed == contributed for a in axes if a.number), field + ".axes", "contributions are weighed already")
         wanted = self.contribution_parts() if contributed else len(self.strata) if s["apart"] and not grouped else 1
         self.check(m["strata"] == wanted, field + ".strata")
-        slots = sum(h["slots"] for h in s.get("psu_strata", [])) if m["weighed_by"] == "psus" else 1
+        slots = sum(h["slots"] for h in s.get("psu_strata", [])) if m["weighed_by"] in ("psus", "groups") else 1
         self.check(m["slots"] == slots >= 1, field + ".slots")
         self.check(m["weighed_by"] in self.weighings(), field + ".weighed_by", "nothing is read from such a table")
         by_stratum = any(isinstance(a.number.get("grid"), list) for a in axes if a.number)
@@ -143,7 +145,7 @@ class Tables:
     def weighings(self):
         """How rows may be weighed: for estimates; for suppression; for sampling variances."""
         s, main = self.c["sampling"], self.main()
-        second = {"psus" if self.clustered() else "squares"}
+        second = {"psus" if self.clustered() else "squares"} | ({"groups"} if any("for_change" in t for t in self.c["plan"]["statistics"]) else set())
         used = {main} | ({"unit contribution"} if self.any_bounded_by_unit() else set()) | ({"contribution"} if self.any_contributed() else set()) | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
         if "deff" in self.c["plan"]["design"].get("weights", {}) and not self.clustered():
             return used | {"none"}
@@ -217,7 +219,7 @@ class Tables:
             whole = "regularise" in self.c["plan"]["design"] or self.clustered() or self.kind == "weights"
             return most * max(0, most - (0 if whole else round(1 / Fraction(s["step"]))))
         if s["weights"] is None:
-            return s["largest_point_in_totals" if by == "psus" else "largest_point"]
+            return s["largest_point_in_totals" if by in ("psus", "groups") else "largest_point"]
         return 1 if self.main() == "none" and not s["apart"] else s["points"][h]
 
     def row(self, m, axes, h):
@@ -247,7 +249,7 @@ class Tables:
         moved = Fraction(0)
         if self.protected and m["weighed_by"] != "none":  # a record may move the weights of all others
             self.check(s["weights"] is not None and self.rows_are_bounded(), "measurements", "no bound is known with protected weights")
-            points = s["points" if m["weighed_by"] in ("weight", "psus") else "spread_points"]
+            points = s["points" if m["weighed_by"] in ("weight", "psus", "groups") else "spread_points"]
             if max(points) > 0 and len({Fraction(w) for w in s["weights"]}) > 1:
                 share = Fraction(max(points) - min(points), max(points))
                 moved = (s["rows"] - K) * (Fraction(steps * most, 2 ** m["shift"]) * share + 2 * rounding)
@@ -376,6 +378,8 @@ class Tables:
         moved = 2 * self.rows_per_unit() * ((numbers or self.numbers_of(m)) if "together" in m else m["overlap"])
         if m["weighed_by"] == "squares":
             return (numbers or self.numbers_of(m)) if self.all_move() else moved
+        if m["weighed_by"] == "groups":
+            return GROUPS * self.numbers_of(m) if self.all_move() else moved
         slots = most or sum(s for _, s, _ in self.layout())
         rounding = ceil(sqrt(3 * BLOCKS * slots) / 2) + 1 + BLOCKS // 64
         if self.all_move():
@@ -405,7 +409,7 @@ class Tables:
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
         if i >= len(statistics) and not self.is_compared(m["of"]):  # a share that a distribution function has
             return 1 <= count <= m["cells"]
-        return count == self.numbers_of(m)
+        return count == self.numbers_of(m) * (GROUPS if m["weighed_by"] == "groups" else 1)
 
     def numbers_of(self, m):
         """Groups of the statistic whose standard errors these are; of a share of a distribution function at most the cells."""
@@ -486,9 +490,13 @@ class Tables:
             return
         for i, m in enumerate(own):
             here = f"measurements.json.standard_errors[{i}]"
-            numbers = [s["numbers"] for s in said if s["of"] == m["of"]]
-            values = [t["values"] for t in told["measurements"] if t.get("of") == m["of"]]
-            self.check(len(numbers) == len(values) == 1 and len(numbers[0]) == len(values[0]), here)
+            groups = m["weighed_by"] == "groups"
+            numbers = [s["numbers"] for s in said if s["of"] == m["of"] and ("weighed_by" in s) == groups]
+            values = [t["values"] for t in told["measurements"] if t.get("of") == m["of"] and (t["weighed_by"] == "groups") == groups]
+            self.check(len(numbers) == len(values) == 1 and len(numbers[0]) * (GROUPS if groups else 1) == len(values[0]), here)
+            if groups and numbers:
+                self.groups_said(m, numbers[0], here)
+                continue
             single = bool(values) and len(values[0]) == 1 and not self.all_move()
             for t in numbers[0] if numbers else []:
                 if m["weighed_by"] == "squares":
@@ -506,6 +514,57 @@ class Tables:
                 moves = ceil(Fraction(gain * COEFFICIENT * m["table_moves"] * m["overlap"], 2 ** 11)) * Fraction(2) ** -t["shift"]
                 self.check(2 ** 23 < moves <= 2 ** 24, here + ".shift")
                 self.check(t["divisor"] == ceil(64 * moves / (STEPS - self.spare(m, len(values[0])))), here + ".divisor", "is not the least that is enough")
+
+    def groups_said(self, m, numbers, here):
+        """Totals of groups of clusters: each cluster is in one of them, with a factor in steps of 2^-10, of the root of n/(n - 1) in a
+        stratum of n clusters, n odd. So all of them move by the largest factor times coefficient * table_moves * overlap."""
+        factor = max(self.root_up(Fraction(n, n - 1)) if n % 2 else 2 ** 10 for n, _, _ in self.layout())
+        moves, room = COEFFICIENT * m["table_moves"] * m["overlap"] * factor, STEPS - self.spare(m)
+        shift = next(k for k in range(200) if (moves >> k) // room < 2 ** 60)
+        for t in numbers:
+            right = (t["blocks"], t["shift"], t["divisor"]) == (1, shift, ceil(Fraction(moves, room << shift))) and 0 <= t["range"] <= 2 * COEFFICIENT
+            self.check(right, here + ".divisor", "is not the least that is enough")
+
+    def for_changes(self):
+        """Totals of groups of clusters are those of the statistics that are for changes, which are of clusters of a public list, each in a
+        slot of its own."""
+        wanted = [i for i, t in enumerate(self.c["plan"]["statistics"]) if "for_change" in t]
+        told = [m["table"]["statistic"] for m in self.c["measurements"] if m["weighed_by"] == "groups"]
+        self.check(sorted(told) == wanted, "measurements", "totals of groups are not those of the plan")
+        self.check(("pairs" in self.c.get("psus", {})) == bool(wanted), "psus.pairs")
+        if not wanted or self.problems:
+            return
+        pairs = self.c["psus"]["pairs"]
+        self.check(all(slots == n for n, slots, _ in self.layout()), "sampling.psu_strata", "clusters share slots")
+        self.check(len(pairs) == GROUPS and min(pairs) >= 0 and sum(pairs) == sum(n // 2 for n, _, _ in self.layout()), "psus.pairs")
+        rows = self.beside(self.within["psus"], self.c["psus"]["sha256"], "psus")
+        if rows is not None and len(self.layout()) == len(self.c["psus"]["clusters"]):
+            self.check(self.pairs_of(rows) == pairs, "psus.pairs", "are not those of the file")
+
+    def pairs_of(self, rows):
+        """How many pairs of clusters each group has: within strata neighbours by the bits of the hashes of their labels."""
+        stratum, label, counts = self.within.get("strata"), self.within["cluster"], [0] * GROUPS
+        listed = sorted({(row[stratum].strip() if stratum else "", row[label].strip()) for row in rows})
+        hashes = {}
+        for s, c in listed:
+            hashes.setdefault(s, []).append(int.from_bytes(hashlib.sha256(f"{s}\0{c}".encode()).digest()[:8], "big"))
+
+        def pair(own, bit):
+            if len(own) < 2:
+                return own
+            if bit < 0:
+                parts = [own[:1], own[1:]]
+            else:
+                parts = [[h for h in own if h >> bit & 1 == side] for side in (0, 1)]
+            left = pair(parts[0], bit - 1) + pair(parts[1], bit - 1)
+            if len(left) < 2:
+                return left
+            counts[sum(left) % 2 ** 64 % GROUPS] += 1
+            return []
+
+        for own in hashes.values():
+            pair(sorted(own), 63)
+        return counts
 
     def squares_said(self, m, t, single, numbers, here):
         """A sum of squares is divided by 2^shift * divisor, the least that is enough; products of whole numbers of 14 bits, doubled."""

@@ -1,6 +1,7 @@
 #include "inference/waves.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "inference/error_term.h"
@@ -17,6 +18,13 @@ static const char whole_range[] = "a denominator may be 0 within its error: the 
 static const char from_both[] =
     "the sampling variances of both waves are added: too wide an interval where people who are in both "
     "waves answer alike, too narrow a one where they vary in opposite directions";
+
+static const char not_grouped[] =
+    "the earlier release has no totals of groups of clusters (`for_change`): the sampling variances of both waves are added, too "
+    "wide an interval where clusters that are in both waves are alike, too narrow a one where they vary in opposite directions";
+static const char other_list[] = "the lists of clusters of both waves differ: what clusters have in common whose pairs are in "
+                                 "one list alone is left out, which "
+                                 "makes the interval wider";
 
 static void note(tmi_result *result, const char *words)
 {
@@ -49,15 +57,40 @@ static tamis_status take_noise(tmi_wave_number *x, const tmi_plan_statistic *s, 
     return TAMIS_OK;
 }
 
+/* Totals of groups of clusters, in units of the number. */
+static tamis_status take_groups(tmi_wave_number *x, tmi_error_source *source, const tmi_group_sums *z, size_t g, tamis_error *err)
+{
+    const tmi_inference *r = source->inference;
+    const tmi_measurement *m = source->measurement;
+    const tmi_form_moments form = tmi_form_moments_of(&r->schedule->plan->statistics[m->marginal.statistic]);
+    const double below = form.y < TMI_MOMENTS ? z->value[form.y] : 1;
+    tmi_error_term term;
+    if (!(below > 0)) return TAMIS_OK;
+    const tamis_status status = tmi_error_term_make(&term, source, g, err);
+    if (status != TAMIS_OK) return status;
+    const double unit = sqrt(r->clamping) * term.step / below;
+    tmi_error_term_clear(&term);
+    if (!(unit > 0) || !isfinite(unit)) return TAMIS_OK;
+    x->groups = tmi_alloc(TMI_CHANGE_GROUPS, sizeof *x->groups);
+    if (!x->groups) return tmi_fail_memory(err);
+    for (size_t k = 0; k < TMI_CHANGE_GROUPS; k++)
+        x->groups[k] = unit * (double)r->noisy[m - r->schedule->measurements][g * TMI_CHANGE_GROUPS + k];
+    x->group_scale = unit * tmi_number_nearest(m->laws[0].scale);
+    return TAMIS_OK;
+}
+
 tamis_status tmi_wave_numbers_make(tmi_wave_number *numbers, const tmi_inference *r, const tmi_result *list, size_t i,
                                    tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const size_t count = (size_t)tmi_statistic_cells(&s->plan->statistics[i]);
     const bool known = s->workload.maps[i].known;
+    const tmi_measurement *groups = tmi_groups_measured(s, i);
     tmi_statistic_sums sums = {0};
+    tmi_error_source source = {0};
     tamis_status status = TAMIS_OK;
     if (!known) TMI_TRY(tmi_statistic_sums_make(&sums, r, i, err));
+    if (groups) TMI_TRY(tmi_error_source_make(&source, r, groups, err));
     for (size_t g = 0; g < count; g++) {
         const tmi_result *x = &list[g];
         TMI_TRY(tmi_watch_beat(s->watch, err));
@@ -73,9 +106,11 @@ tamis_status tmi_wave_numbers_make(tmi_wave_number *numbers, const tmi_inference
                                                    : sums.groups[g].value[TMI_OF_ROWS],
                                        .df = known ? TMI_NORMAL : degrees_of(r, &sums.groups[g], i)};
         if (!known && isfinite(x->estimate)) TMI_TRY(take_noise(&numbers[g], &s->plan->statistics[i], &sums.groups[g], err));
+        if (groups && isfinite(x->estimate)) TMI_TRY(take_groups(&numbers[g], &source, &sums.groups[g], g, err));
     }
 
 done:
+    tmi_error_source_clear(&source);
     tmi_statistic_sums_clear(&sums);
     return status;
 }
@@ -110,6 +145,37 @@ static tamis_status covariance(double *found, const tmi_schedule *s, size_t i, s
     sum *= left;
     *found = (sum > margin ? sum - margin : sum < -margin ? sum : 0) * weights / (now->rows * then->rows);
     return status;
+}
+
+/* ---- clusters of both samples ---- */
+
+static int64_t sum_of(const int64_t pairs[TMI_CHANGE_GROUPS])
+{
+    int64_t sum = 0;
+    for (size_t g = 0; g < TMI_CHANGE_GROUPS; g++) sum += pairs[g];
+    return sum > 0 ? sum : 1;
+}
+
+/* The sampling variance of a change from totals of groups of clusters; NaN: a wave has none. */
+static double variance_from_groups(const tmi_schedule *s, const tmi_earlier *e, const tmi_wave_number *now,
+                                   const tmi_wave_number *then, double apart, double noise, double confidence)
+{
+    const int64_t *pairs = s->psus.facts.pairs;
+    const double all = (double)sum_of(pairs), all_then = (double)sum_of(e->pairs);
+    double differences[TMI_CHANGE_GROUPS], shares[TMI_CHANGE_GROUPS];
+    if (!e->grouped || !now->groups || !then->groups || !(apart > 0)) return NAN;
+    for (size_t g = 0; g < TMI_CHANGE_GROUPS; g++) {
+        differences[g] = now->groups[g] - then->groups[g];
+        shares[g] = ((double)pairs[g] / all + (double)e->pairs[g] / all_then) / 2;
+    }
+    const bool gaussian = then->part_count > 0 && then->parts[0].gaussian;
+    return tmi_change_variance(&(tmi_group_change){.differences = differences,
+                                                   .shares = shares,
+                                                   .count = TMI_CHANGE_GROUPS,
+                                                   .noise = {{now->group_scale, s->gaussian}, {then->group_scale, gaussian}},
+                                                   .apart = apart,
+                                                   .around = noise,
+                                                   .confidence = confidence});
 }
 
 /* ---- change ---- */
@@ -168,13 +234,16 @@ done:
 }
 
 /* `together`: the covariance of both numbers; NaN: it is not known. */
-static tamis_status read_group(tmi_result *result, const tmi_plan_statistic *s, const tmi_result *own, const tmi_wave_number *now,
-                               const tmi_wave_number *before, double together, tamis_error *err)
+static tamis_status read_group(tmi_result *result, const tmi_schedule *schedule, const tmi_earlier *earlier,
+                               const tmi_result *own, const tmi_wave_number *now, const tmi_wave_number *before, double together,
+                               tamis_error *err)
 {
+    const tmi_plan_statistic *s = &schedule->plan->statistics[earlier->statistic];
     const tmi_plan_contrast *c = s->contrast;
     const bool ratio = c->compared[0].kind != TMI_COUNT && c->compared[0].kind != TMI_TOTAL;
     const double confidence = tmi_number_nearest(s->confidence);
     double reach, noise;
+    tmi_wave_number one, other;
     tamis_status status = TAMIS_OK;
     result->least = now->least - before->most;
     result->most = now->most - before->least;
@@ -191,9 +260,25 @@ static tamis_status read_group(tmi_result *result, const tmi_plan_statistic *s, 
         result->reason = !of_own ? no_error : own->reason ? own->reason : no_interval;
         return TAMIS_OK;
     }
-    if (!c->independent && isnan(together)) note(result, from_both);
+    noise = tmi_noise_variance(now->parts, now->part_count) + tmi_noise_variance(before->parts, before->part_count);
     const double both = sum_of_variances(now, before),
-                 sampling = isnan(together) ? both : fmax(both - 2 * together, LEAST_LEFT * both);
+                 grouped = variance_from_groups(schedule, earlier, now, before, both, noise, confidence),
+                 sampling = !isnan(grouped)   ? grouped
+                            : isnan(together) ? both
+                                              : fmax(both - 2 * together, LEAST_LEFT * both);
+    if (!isnan(grouped)) { /* it is as large as few groups need it: no Student's law comes in addition */
+        one = *now;
+        other = *before;
+        one.df = other.df = TMI_NORMAL;
+        now = &one;
+        before = &other;
+        if (memcmp(schedule->psus.facts.pairs, earlier->pairs, sizeof earlier->pairs) != 0) note(result, other_list);
+    } else if (!c->independent && isnan(together)) {
+        note(result,
+             c->compared[0].statistic < schedule->plan->asked_count && tmi_groups_measured(schedule, c->compared[0].statistic)
+                 ? not_grouped
+                 : from_both);
+    }
     TMI_TRY(reach_of(&reach, &noise, now, before, sampling, confidence, err));
     result->noise_sd = sqrt(noise);
     result->sampling_se = sqrt(sampling);
@@ -243,7 +328,7 @@ static tamis_status read_change(tmi_result *list, const tmi_inference *r, tmi_re
         const size_t cell = tmi_term_cell(s->plan, t, 0, g);
         double together = NAN;
         if (shared) TMI_TRY(covariance(&together, s, i, g, before, moments + g * TMI_MOMENTS, &now[cell], err));
-        if (before) TMI_TRY(read_group(&list[g], t, &first[of][cell], &now[cell], &before->numbers[g], together, err));
+        if (before) TMI_TRY(read_group(&list[g], s, before, &first[of][cell], &now[cell], &before->numbers[g], together, err));
         else list[g].reason = not_read;
     }
 

@@ -12,7 +12,10 @@
 
 void tmi_wave_numbers_free(tmi_wave_number *numbers, size_t count)
 {
-    for (size_t i = 0; numbers && i < count; i++) tmi_free(numbers[i].parts);
+    for (size_t i = 0; numbers && i < count; i++) {
+        tmi_free(numbers[i].parts);
+        tmi_free(numbers[i].groups);
+    }
     tmi_free(numbers);
 }
 
@@ -88,6 +91,12 @@ static void put_number(tmi_json_out *out, const tmi_wave_number *x, bool overlap
         tmi_json_close(out, ']');
     }
     tmi_json_close(out, ']');
+    if (x->groups) {
+        tmi_json_add_open(out, "groups", '[');
+        for (size_t k = 0; k < TMI_CHANGE_GROUPS; k++) put_real(out, x->groups[k]);
+        tmi_json_close(out, ']');
+        add_real(out, "group_scale", x->group_scale);
+    }
     tmi_json_close(out, '}');
 }
 
@@ -116,6 +125,7 @@ void tmi_put_earlier(tmi_json_out *out, const tmi_earlier_list *e)
         const bool overlap = own->sample > 0;
         if (overlap) tmi_json_add_integer(out, "sample", own->sample);
         if (overlap) tmi_json_add_integer(out, "population", own->population);
+        if (own->grouped) tmi_json_add_integers(out, "pairs", own->pairs, TMI_CHANGE_GROUPS);
         tmi_json_add_open(out, "numbers", '[');
         for (size_t g = 0; g < own->count; g++) put_number(out, &own->numbers[g], overlap);
         tmi_json_close(out, ']');
@@ -147,16 +157,32 @@ static bool read_part(tmi_noise_part *part, const tmi_value *value, bool gaussia
            read_real(&part->count, tmi_value_at(value, 2), 0) && part->factor != 0 && part->scale > 0 && is_whole(part->count);
 }
 
+/* Totals of groups, of which a number that was withheld has none. */
+static tamis_status read_groups(tmi_wave_number *x, bool *right, const tmi_value *value, tamis_error *err)
+{
+    const tmi_value *groups = tmi_value_get(value, "groups");
+    size_t k = 0;
+    if (!groups && !tmi_value_get(value, "group_scale")) return TAMIS_OK;
+    *right = tmi_value_kind_of(groups) == TMI_VALUE_LIST && tmi_value_size(groups) == TMI_CHANGE_GROUPS &&
+             read_real(&x->group_scale, tmi_value_get(value, "group_scale"), 0) && x->group_scale > 0;
+    if (!*right) return TAMIS_OK;
+    x->groups = tmi_alloc(TMI_CHANGE_GROUPS, sizeof *x->groups);
+    if (!x->groups) return tmi_fail_memory(err);
+    for (const tmi_value *item = tmi_value_first(groups); item && *right; item = tmi_value_next(item), k++)
+        *right = read_real(&x->groups[k], item, NAN) && !isnan(x->groups[k]);
+    return TAMIS_OK;
+}
+
 /* *right: it is a number that a release could have. */
 static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value *value, bool gaussian, bool overlap,
-                                tamis_error *err)
+                                bool grouped, tamis_error *err)
 {
-    static const char *const keys[] = {"estimate", "sampling_se", "df",           "lower", "upper",
-                                       "least",    "most",        "bias_at_most", "noise", "rows"};
+    static const char *const keys[] = {"estimate", "sampling_se",  "df",    "lower",  "upper",       "least",
+                                       "most",     "bias_at_most", "noise", "groups", "group_scale", "rows"};
     const tmi_value *noise = tmi_value_field(value, "noise", TMI_VALUE_LIST),
                     *df = tmi_value_field(value, "df", TMI_VALUE_INTEGER);
     *right = noise && df && !tmi_value_extra_key(value, keys, sizeof keys / sizeof *keys - (overlap ? 0 : 1)) &&
-             (!overlap || read_real(&x->rows, tmi_value_get(value, "rows"), 0)) &&
+             (grouped || !tmi_value_get(value, "groups")) && (!overlap || read_real(&x->rows, tmi_value_get(value, "rows"), 0)) &&
              read_real(&x->estimate, tmi_value_get(value, "estimate"), NAN) &&
              read_real(&x->sampling_se, tmi_value_get(value, "sampling_se"), NAN) &&
              read_real(&x->lower, tmi_value_get(value, "lower"), NAN) &&
@@ -167,7 +193,8 @@ static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value
     if (!*right) return TAMIS_OK;
     x->df = tmi_value_integer(df);
     *right = x->df >= 0 && !(x->sampling_se < 0) && !(x->lower > x->upper) && x->least <= x->most && !(x->bias < 0);
-    if (tmi_value_size(noise) == 0) return TAMIS_OK;
+    const tamis_status status = *right ? read_groups(x, right, value, err) : TAMIS_OK;
+    if (status != TAMIS_OK || tmi_value_size(noise) == 0) return status;
     x->parts = tmi_alloc(tmi_value_size(noise), sizeof *x->parts);
     if (!x->parts) return tmi_fail_memory(err);
     for (const tmi_value *item = tmi_value_first(noise); item && *right; item = tmi_value_next(item))
@@ -188,10 +215,29 @@ static tamis_status read_loss(tamis_number **loss, bool *right, const tmi_value 
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
+/* How many pairs of clusters are in each group; there are none unless this wave has such groups too. */
+static bool read_pairs(tmi_earlier *e, const tmi_value *list, const tamis_plan *plan)
+{
+    const tmi_plan_contrast *c = plan->statistics[e->statistic].contrast;
+    size_t g = 0;
+    e->grouped = list != NULL;
+    if (!list) return true;
+    if (!plan->statistics[tmi_term_statistic(c, 0)].for_change || c->independent || tmi_value_kind_of(list) != TMI_VALUE_LIST ||
+        tmi_value_size(list) != TMI_CHANGE_GROUPS)
+        return false;
+    for (const tmi_value *item = tmi_value_first(list); item; item = tmi_value_next(item)) {
+        if (tmi_value_kind_of(item) != TMI_VALUE_INTEGER || tmi_value_integer(item) < 0 ||
+            tmi_value_integer(item) > TMI_MOST_PAIRS)
+            return false;
+        e->pairs[g++] = tmi_value_integer(item);
+    }
+    return true;
+}
+
 static tamis_status read_one(tmi_earlier *e, bool *right, const tmi_value *value, const tamis_plan *plan, tamis_error *err)
 {
-    static const char *const keys[] = {"statistic", "survey", "wave",    "certificate", "epsilon",
-                                       "delta",     "law",    "numbers", "sample",      "population"};
+    static const char *const keys[] = {"statistic", "survey", "wave",    "certificate", "epsilon",   "delta",
+                                       "law",       "pairs",  "numbers", "sample",      "population"};
     const bool overlap = plan->statistics[e->statistic].contrast->before != NULL;
     const tmi_value *numbers = tmi_value_field(value, "numbers", TMI_VALUE_LIST);
     const char *law = tmi_value_field_text(value, "law"), *hash = tmi_value_field_text(value, "certificate"),
@@ -208,6 +254,7 @@ static tamis_status read_one(tmi_earlier *e, bool *right, const tmi_value *value
         e->population = tmi_value_whole(value, "population");
         *right = e->sample > 1 && e->sample <= e->population && e->population <= TAMIS_MAX_UNITS;
     }
+    *right = *right && read_pairs(e, tmi_value_get(value, "pairs"), plan);
     TMI_TRY(read_loss(&e->epsilon, right, value, "epsilon", TAMIS_MAX_LOSS, err));
     TMI_TRY(read_loss(&e->delta, right, value, "delta", 1, err));
     if (!*right) return TAMIS_OK;
@@ -219,7 +266,7 @@ static tamis_status read_one(tmi_earlier *e, bool *right, const tmi_value *value
     e->count = tmi_value_size(numbers);
     size_t g = 0;
     for (const tmi_value *item = tmi_value_first(numbers); item && *right; item = tmi_value_next(item))
-        TMI_TRY(read_number(&e->numbers[g++], right, item, gaussian, overlap, err));
+        TMI_TRY(read_number(&e->numbers[g++], right, item, gaussian, overlap, e->grouped, err));
 
 done:
     return status;

@@ -10,6 +10,7 @@
 #include "base/value/json.h"
 #include "num/law/noise.h"
 #include "plan/plan.h"
+#include "variance/group_totals.h"
 
 /* One number of a wave, this one's or the earlier one's. Of a ratio its noise is that of (x - r y) / y. */
 typedef struct tmi_wave_number {
@@ -22,6 +23,8 @@ typedef struct tmi_wave_number {
     int64_t df;          /* of sampling_se; TMI_NORMAL: it is taken as normal */
     tmi_noise_part *parts;
     size_t part_count;
+    double *groups;     /* noisy totals of TMI_CHANGE_GROUPS groups of clusters (variance/group_totals.h); NULL: there are none */
+    double group_scale; /* the scale of their noise */
 } tmi_wave_number;
 
 /* Those of the groups of one change. */
@@ -31,6 +34,8 @@ typedef struct tmi_earlier {
     char certificate[TMI_SHA256_TEXT]; /* the hash of the earlier certificate */
     tamis_number *epsilon, *delta;     /* what a sampled unit of it had lost by its whole account */
     int64_t sample, population;        /* sizes of its simple random sample, where units of it are in this one; else 0 */
+    bool grouped;                      /* both waves have totals of groups of clusters, the earlier one */
+    int64_t pairs[TMI_CHANGE_GROUPS];  /* with so many pairs in each group */
     tmi_wave_number *numbers;          /* one per group */
     size_t count;
 } tmi_earlier;

@@ -355,7 +355,8 @@ static tamis_status set_errors(tmi_measurement *m, const tmi_workload *w, tamis_
     law->l2_squared = steps;
     m->moved = law->l1;
     law->l1 = TMI_ERROR_STEPS;
-    m->numbers = (size_t)tmi_statistic_cells(&w->plan->statistics[m->marginal.statistic]);
+    m->numbers = (size_t)tmi_statistic_cells(&w->plan->statistics[m->marginal.statistic]) *
+                 tmi_integers_of(tmi_method_of(m->marginal.weighting));
     m->limit = TAMIS_NOISE_MAX - TMI_LARGEST_ERROR;
     return TAMIS_OK;
 }

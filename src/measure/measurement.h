@@ -39,7 +39,8 @@ typedef struct tmi_measurement {
     size_t slots;          /* slots of PSUs (standard_errors.h); 1 if there are none */
     size_t cells;          /* cells of classes, in a slot of a stratum */
     size_t levels;         /* numbers in a cell */
-    size_t numbers;        /* all: by stratum, cell and level; of standard errors one per group of the statistic */
+    size_t numbers;        /* all: by stratum, cell and level; of standard errors one per group of the statistic, of
+                              totals of groups of clusters TMI_CHANGE_GROUPS */
     size_t added;          /* levels that the engine adds up in a cell; those of a form are made from them */
     int shift;
     bool rounded;        /* whether products are rounded; if not, they are exact */
@@ -54,7 +55,19 @@ typedef struct tmi_measurement {
 /* The method by which sampling variances are measured from tables of a weighting; NULL for tables of the first stage. */
 static inline const tmi_error_method *tmi_method_of(size_t weighting)
 {
-    return weighting == TMI_STANDARD_ERRORS ? &tmi_psu_errors : weighting == TMI_UNIT_SQUARES ? &tmi_unit_squares : NULL;
+    return weighting == TMI_STANDARD_ERRORS ? &tmi_psu_errors
+           : weighting == TMI_UNIT_SQUARES  ? &tmi_unit_squares
+           : weighting == TMI_GROUP_TOTALS  ? &tmi_group_totals
+                                            : NULL;
+}
+
+/* Whether tables of two measurements of the second stage are one table of secret totals, from which both are made. */
+static inline bool tmi_is_one_table(const tmi_marginal *a, const tmi_marginal *b)
+{
+    const tmi_error_method *x = tmi_method_of(a->weighting), *y = tmi_method_of(b->weighting);
+    bool one = x && y && x->slots == y->slots && x->power == y->power && a->domain == b->domain && a->axis_count == b->axis_count;
+    for (size_t k = 0; one && k < a->axis_count; k++) one = a->axes[k] == b->axes[k];
+    return one;
 }
 
 /* Sets sizes, shift, clamp and sensitivities of a measurement whose marginal and slots are set. A refusal names the nearest

@@ -11,8 +11,9 @@ typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY,
  * values (contributions.h), by the a of variances, or by the a that weights up to a bound would have. Totals of a number of which
  * a unit adds at most so much are read from tables in which rows weigh what they add (unit_contributions.h): those have a domain
  * of their own. From TMI_STANDARD_ERRORS on tables are those of the second stage (standard_errors.h), one weighting per method:
- * by w up to that bound, in the totals of PSUs; by the a of weights up to it; and in a domain of unit contributions by these.
- * Tables of different weightings say nothing about each other. */
+ * by w up to that bound, in the totals of PSUs, and in a domain of unit contributions by these; by the a of weights up to it; as
+ * the first, for totals of groups of PSUs, which are made from the same table. Tables of different weightings say nothing about
+ * each other. */
 typedef enum tmi_weighting {
     TMI_UNWEIGHTED,
     TMI_WEIGHTED,
@@ -22,6 +23,7 @@ typedef enum tmi_weighting {
     TMI_OF_UNITS,
     TMI_STANDARD_ERRORS,
     TMI_UNIT_SQUARES,
+    TMI_GROUP_TOTALS,
     TMI_WEIGHTINGS
 } tmi_weighting;
 

@@ -24,6 +24,7 @@ typedef struct tmi_psu_places {
     size_t *into;          /* the layout's stratum of each; SIZE_MAX: it has no sampling error */
     int64_t *first;        /* the place of its first PSU there */
     bool hashed;           /* a hash of its label says where a PSU is; then there are no strata */
+    tmi_slot_sign *signs;  /* for changes between waves, of each PSU of the list, stratum by stratum; NULL: there are none */
 } tmi_psu_places;
 
 /* Made once and never changed: everybody but tmi_schedule_make and tmi_schedule_clear has it const. */

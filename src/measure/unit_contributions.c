@@ -44,8 +44,10 @@ tamis_status tmi_unit_contributions_make(tmi_domain *d, const tmi_sampling *s, t
 
 /* ---- what is refused ---- */
 
-static const char *reason_against(const tmi_schedule *s)
+static const char *reason_against(const tmi_schedule *s, const tmi_plan_statistic *t)
 {
+    if (t->for_change)
+        return "totals of groups of clusters are not offered for it; nearest setting that works: without `for_change`";
     if (s->plan->privacy.design_protected)
         return "with `design_variables: protected` one record moves the weights of the others, and with them what these add; "
                "nearest setting that works: {design_variables: public}";
@@ -62,7 +64,7 @@ static const char *reason_against(const tmi_schedule *s)
 
 tamis_status tmi_refuse_unit_contributions(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
-    const char *reason = tmi_is_bounded_by_unit(t) ? reason_against(s) : NULL;
+    const char *reason = tmi_is_bounded_by_unit(t) ? reason_against(s, t) : NULL;
     if (!reason) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: `unit_contribution` of %s: %s", s->plan->name, t->line, t->place,
                     t->column->name, reason);

@@ -297,6 +297,7 @@ static void put_statistic(tmi_json_out *out, const tamis_plan *plan, const tmi_p
     if (tmi_is_of_distribution(s->kind)) put_cuts(out, &plan->curves[s->curve]);
     tmi_put_exact_field(out, "confidence", s->confidence);
     if (s->shrink) tmi_json_add_string(out, "shrink", "yes");
+    if (s->for_change) tmi_json_add_string(out, "for_change", "yes");
     if (s->contrast) tmi_put_text_field(out, "since", tmi_last_name(s->contrast->since));
     if (s->contrast && s->contrast->independent) tmi_put_text_field(out, "samples", "independent");
     if (s->contrast && s->contrast->before) {

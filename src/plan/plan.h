@@ -390,6 +390,7 @@ typedef struct tmi_plan_statistic {
                             "mechanism" for the best one, or "distribution"; NULL: the usual one */
     const char *inverse; /* of a quantile without protection: how its interval is made (R's interval.type); NULL: "mean" */
     bool shrink;         /* groups of a mean, share or ratio are moved towards their mean, after the noise */
+    bool for_change;     /* totals of groups of clusters are measured too, for changes to and from other waves */
     char *label;         /* for the report only: its title there; NULL: made from its columns */
     int line, place;     /* where it is in the file */
 } tmi_plan_statistic;

@@ -299,6 +299,7 @@ tamis_status tmi_account_admits(const tmi_account *a, const tmi_schedule *s, tam
     TMI_TRY(tmi_plan_budget_coin(&budget, plan, err));
     TMI_TRY(tmi_schedule_coin(&amount, s, err));
     tmi_coin_words(&words, &amount, true);
+    if (words.failed) TMI_TRY(tmi_fail_memory(err));
     if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&amount.rho, s, err));
     TMI_TRY(tmi_losses_begin(&none, &budget, err));
     TMI_TRY(tmi_losses_add(&then, &none, &budget, &amount, wave.groups, wave.group_count, err));

@@ -21,6 +21,7 @@ void tamis_preview_free(tamis_preview *preview)
     for (size_t i = 0; i < TMI_REMEDIES; i++) tmi_alternative_clear(&preview->made.remedies[i]);
     if (preview->made.expected_statistics)
         tmi_expected_statistics_free(preview->made.expected_statistics, preview->made.schedule.plan->statistic_count);
+    tmi_free(preview->made.waves);
     tmi_free(preview->made.refusal);
     tmi_account_clear(&preview->made.account);
     tmi_promised_clear(&preview->made.promised);
@@ -77,6 +78,7 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
     else TMI_TRY(tmi_account_foresee(&p->account, &p->promised, &p->schedule, err));
     TMI_TRY(tmi_check_feasible(&certificate, &p->promised, &query, &p->account.standing, err));
     TMI_TRY(tmi_expected_statistics_make(&p->expected_statistics, &p->schedule, err));
+    TMI_TRY(tmi_expected_waves_make(&p->waves, &p->schedule, p->expected_statistics, err));
     if (!how.no_advice) TMI_TRY(tmi_expected_statistics_advise(p->expected_statistics, &p->schedule, err));
     for (size_t i = 0; !how.no_advice && i < TMI_REMEDIES; i++) {
         TMI_TRY(tmi_watch_tell(&made->watch, 0, err));

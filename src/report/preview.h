@@ -5,6 +5,7 @@
 #include "ledger/account.h"
 #include "schedule/expected/alternatives.h"
 #include "schedule/expected/declarations.h"
+#include "schedule/expected/waves.h"
 #include "schedule/outsider.h"
 
 typedef struct tmi_preview {
@@ -13,6 +14,7 @@ typedef struct tmi_preview {
     tmi_promised promised;                       /* by the account with this release in it */
     tamis_error *refusal;                        /* by the ledger; NULL: it does not refuse */
     tmi_expected_statistic *expected_statistics; /* one per statistic */
+    tmi_expected_wave *waves;                    /* changes to a wave like this one, by statistic; NULL: none is for them */
     tmi_alternative remedies[TMI_REMEDIES];
     tmi_declaration declarations[TMI_DECLARATIONS]; /* what to declare, the best first */
     size_t declaration_count;

@@ -146,6 +146,14 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');
     tmi_json_add_boolean(out, "known", tmi_is_known(&p->schedule, i));
+    if (p->waves && p->waves[i].part > 0) {
+        tmi_json_add_open(out, "for_change", '{');
+        tmi_json_add_real(out, "budget_part", p->waves[i].part);
+        tmi_json_add_real(out, "se_of_change", p->waves[i].with);
+        tmi_json_add_real(out, "se_of_change_without", p->waves[i].without);
+        tmi_json_add_boolean(out, "pays", tmi_wave_pays(&p->waves[i]));
+        tmi_json_close(out, '}');
+    }
     tmi_json_add_real(out, "noise_sd", tmi_expected_middle(f, tmi_expected_group_noise));
     tmi_json_add_real(out, "share_of_range", tmi_expected_middle(f, part_of_range));
     tmi_json_add_real(out, "sampling_se", tmi_expected_middle(f, tmi_expected_group_sampling));

@@ -232,6 +232,45 @@ static void write_legend(tmi_text *text, const tamis_plan *plan, bool all, bool 
     tmi_text_wrap_taken(text, "  ", "  ", &note);
 }
 
+/* What totals of groups of clusters cost, and what they bring to a later wave. */
+static void write_waves(tmi_text *text, const tmi_preview *p, bool all)
+{
+    const tmi_schedule *s = &p->schedule;
+    double part = 0;
+    size_t shown = 0;
+    for (size_t i = 0; p->waves && i < s->plan->asked_count; i++) part += p->waves[i].part;
+    if (part == 0) return;
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_text_format(
+        &line,
+        "For changes: %.0f %% of the budget is for totals of groups of clusters. If half of the sampling variance is common "
+        "to this wave and a later one like it, the standard error of a change will be about ",
+        100 * part);
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
+        const tmi_expected_wave *w = &p->waves[i];
+        tmi_text title;
+        if (w->part == 0 || (shown++ >= WARNED && !all)) continue;
+        tmi_text_init(&title);
+        tmi_statistic_title(&title, s->plan, i);
+        tmi_text_format(&line, "%s%.2g (%s", shown > 1 ? "; " : "", w->with, title.failed ? "" : title.bytes);
+        tmi_text_clear(&title);
+        if (isfinite(w->without)) tmi_text_format(&line, "; %.2g without `for_change`", w->without);
+        tmi_text_put(&line, ")");
+    }
+    if (shown > WARNED && !all) tmi_text_format(&line, "; and %zu more: --all shows them", shown - WARNED);
+    tmi_text_put(&line, ".");
+    tmi_text_wrap_taken(text, "  ", "  ", &line);
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
+        if (p->waves[i].part == 0 || tmi_wave_pays(&p->waves[i])) continue;
+        tmi_text_wrap(
+            text, "  WARNING: ", "    ",
+            "groups of clusters have so much noise that `for_change` does not make changes more precise: leave it out, or "
+            "spend more.");
+        break;
+    }
+}
+
 static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
 {
     static const char *const heading[COLUMNS] = {"", "noise ±", "sampling ±", "both ±", "CV", ""};
@@ -253,6 +292,7 @@ static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
     tmi_table_write(text, &table);
     if (lines > LINES_SHOWN && !all) tmi_text_format(text, "  and %zu more lines: --all shows them\n", lines - LINES_SHOWN);
     write_legend(text, s->plan, all, unknown);
+    write_waves(text, p, all);
     for (size_t i = 0; i < count; i++)
         if (c.leader[i] == i && has_warning(p, &c, i) && (warned++ < WARNED || all)) write_advice(text, p, &c, i);
     if (warned > WARNED && !all) tmi_text_format(text, "  WARNING: and %zu more: --all shows them\n", warned - WARNED);

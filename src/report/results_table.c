@@ -173,11 +173,15 @@ static void put_reason(tmi_text *cell, reasons *all, const char *words)
     tmi_text_format(cell, "none (%zu)", i + 1);
 }
 
-/* Changes between samples that are not declared to be independent. */
-static bool has_dependent_changes(const tamis_plan *plan)
+/* Changes between samples that are not declared to be independent, whose covariance is measured by groups of clusters, or not. */
+static bool has_dependent_changes(const tmi_schedule *s, bool grouped)
 {
-    for (size_t i = 0; i < plan->asked_count; i++)
-        if (plan->statistics[i].kind == TMI_CONTRAST_CHANGE && !plan->statistics[i].contrast->independent) return true;
+    const tamis_plan *plan = s->plan;
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        const tmi_earlier *before = tmi_earlier_of(s->earlier, i);
+        if (t->kind == TMI_CONTRAST_CHANGE && !t->contrast->independent && grouped == (before && before->grouped)) return true;
+    }
     return false;
 }
 
@@ -279,7 +283,12 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
     put_models(text, results);
     if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values\n");
     if (apart) tmi_text_put(text, "! this estimate is outside its own interval: rely on the interval\n");
-    if (results->schedule && has_dependent_changes(plan))
+    if (results->schedule && has_dependent_changes(results->schedule, true))
+        tmi_text_wrap(
+            text, "", "",
+            "Changes: how clusters that are in both waves vary together is measured, by totals of groups of clusters that "
+            "both waves published.");
+    if (results->schedule && has_dependent_changes(results->schedule, false))
         tmi_text_wrap(text, "", "",
                       "Changes: the sampling variances of both waves are added; intervals are too wide "
                       "where kept persons answer alike, and too narrow where they vary in opposite directions.");

@@ -348,6 +348,112 @@ static tamis_status choose_second(double *part, wanted *list, size_t count, cons
     return TAMIS_OK;
 }
 
+/* ---- changes between waves ---- */
+
+/* Parts of the whole budget that totals of groups of clusters may get. As for standard errors, the smallest one is taken with
+ * which intervals are about as narrow as they can be: of the numbers themselves and, with the same weight, of their changes to a
+ * wave like this one. */
+static const double for_changes[] = {0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+
+static bool has_groups(const tmi_schedule *s, size_t i) { return s->plan->statistics[i].for_change && tmi_has_own_errors(s, i); }
+
+/* By how much the variance of noise grows if a part of the budget is spent elsewhere. */
+static double grown(bool gaussian, double part) { return gaussian ? 1 / (1 - part) : 1 / ((1 - part) * (1 - part)); }
+
+/* The sum of share * log(variance) over changes of the statistics that have groups, of those whose widths are compared, `part` of
+ * the budget being for them. */
+static tamis_status expect_changes(double *sum, const wanted *list, size_t count, const tmi_schedule *s, const solution *c,
+                                   double part, tamis_error *err)
+{
+    const size_t every = (count + MOST_COMPARED - 1) / MOST_COMPARED;
+    const double all = c->budget / (1 - SECOND);
+    double shares = 0;
+    *sum = 0;
+    for (size_t j = 0; j < count; j++) shares += has_groups(s, list[j].statistic) ? list[j].share : 0;
+    for (size_t j = 0; j < count; j += every) {
+        const wanted *w = &list[j];
+        tmi_typical_group o;
+        double moved;
+        if (!has_groups(s, w->statistic) || !(w->variance > 0) || !isfinite(w->noise)) continue;
+        tmi_typical_group_make(&o, s, w->statistic);
+        const tamis_status status = tmi_expected_group_move(&moved, s, w->statistic, &o, err);
+        if (status != TAMIS_OK) return status;
+        const double loss = all * part * w->share / shares, noise = 2 * w->noise * grown(c->gaussian, part),
+                     sd = moved * (c->gaussian ? 1 / sqrt(2 * loss) : sqrt(2) / loss), sds[2] = {sd, sd};
+        const double confidence = tmi_number_nearest(s->plan->statistics[w->statistic].confidence);
+        *sum += w->share * log(tmi_expected_wave_change(2 * w->variance, noise, sds, c->gaussian, confidence) + noise);
+    }
+    return TAMIS_OK;
+}
+
+/* The part for totals of groups, 0 without any; it is taken off what is left for the rest. */
+static tamis_status choose_groups(double *part, solution *c, const tmi_schedule *s, tamis_error *err)
+{
+    enum { PARTS = sizeof for_changes / sizeof *for_changes };
+    wanted *list = tmi_alloc(s->plan->statistic_count, sizeof *list);
+    double found[PARTS], best = INFINITY, shares = 0;
+    size_t count = 0;
+    tamis_status status = TAMIS_OK;
+    *part = 0;
+    if (!list) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(want_all(list, &count, s, c, err));
+    for (size_t j = 0; j < count; j++) shares += has_groups(s, list[j].statistic) ? list[j].share : 0;
+    if (shares == 0) goto done;
+    for (size_t k = 0; k < PARTS; k++) {
+        const double all = (1 - for_changes[k]) * c->budget / (1 - SECOND), more = grown(c->gaussian, for_changes[k]);
+        widths own;
+        for (size_t j = 0; j < count; j++) list[j].noise *= more;
+        divide(list, count, c->gaussian, SECOND * all);
+        TMI_TRY(expect_widths(&own, list, count, s, c->gaussian, all, SECOND, err));
+        for (size_t j = 0; j < count; j++) list[j].noise /= more;
+        TMI_TRY(expect_changes(&found[k], list, count, s, c, for_changes[k], err));
+        found[k] += own.expected;
+        best = fmin(best, found[k]);
+    }
+    for (size_t k = PARTS; k-- > 0;)
+        if (found[k] <= best + 2 * log(NEARLY) * 2 * shares) *part = for_changes[k];
+    c->budget *= 1 - *part;
+    for (size_t i = 0; i < s->plan->statistic_count; i++) c->noise[i] *= grown(c->gaussian, *part);
+
+done:
+    tmi_free(list);
+    return status;
+}
+
+/* Adds tables to a choice, of which the others then have the rest of the budget. */
+static tamis_status make_room(solution *c, size_t count, double part, tamis_error *err)
+{
+    tmi_marginal *marginals = tmi_realloc(c->marginals, c->count + count, sizeof *marginals);
+    if (marginals) c->marginals = marginals;
+    double *parts = tmi_realloc(c->parts, c->count + count, sizeof *parts);
+    if (parts) c->parts = parts;
+    if (!marginals || !parts) return tmi_fail_memory(err);
+    for (size_t k = 0; k < c->count; k++) parts[k] *= 1 - part;
+    return TAMIS_OK;
+}
+
+static tamis_status add_groups(solution *c, const tmi_schedule *s, double part, tamis_error *err)
+{
+    double shares = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
+        if (!has_groups(s, i)) continue;
+        shares += tmi_number_nearest(s->plan->statistics[i].share);
+        count++;
+    }
+    if (count == 0) return TAMIS_OK;
+    const tamis_status status = make_room(c, count, part, err);
+    for (size_t i = 0; status == TAMIS_OK && i < s->plan->asked_count; i++) {
+        if (!has_groups(s, i)) continue;
+        c->marginals[c->count] = tmi_errors_marginal(s, i);
+        c->marginals[c->count].weighting = TMI_GROUP_TOTALS;
+        c->parts[c->count++] = part * tmi_number_nearest(s->plan->statistics[i].share) / shares;
+    }
+    return status;
+}
+
+/* ---- standard errors, added ---- */
+
 /* Adds the second stage to tables that were chosen for the first one. Needs the workload of the choice. */
 static tamis_status add_errors(solution *c, const tmi_schedule *s, tamis_error *err)
 {
@@ -360,15 +466,10 @@ static tamis_status add_errors(solution *c, const tmi_schedule *s, tamis_error *
     if (count == 0) goto done;
     TMI_TRY(choose_second(&part, list, count, s, c, err));
     divide(list, count, c->gaussian, part * c->budget / (1 - SECOND));
-    tmi_marginal *marginals = tmi_realloc(c->marginals, c->count + count, sizeof *marginals);
-    if (marginals) c->marginals = marginals;
-    double *parts = tmi_realloc(c->parts, c->count + count, sizeof *parts);
-    if (parts) c->parts = parts;
-    if (!marginals || !parts) TMI_TRY(tmi_fail_memory(err));
-    for (size_t k = 0; k < c->count; k++) parts[k] *= 1 - part;
+    TMI_TRY(make_room(c, count, part, err));
     for (size_t j = 0; j < count; j++) {
-        marginals[c->count] = tmi_errors_marginal(s, list[j].statistic);
-        parts[c->count++] = part * list[j].part;
+        c->marginals[c->count] = tmi_errors_marginal(s, list[j].statistic);
+        c->parts[c->count++] = part * list[j].part;
     }
 
 done:
@@ -550,7 +651,12 @@ tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error
     if (best.count > 0 &&
         (s->workload.separate_strata != best.separate_strata || s->workload.shared_classes != best.shared_classes))
         TMI_TRY(make_workload(s, best.separate_strata, best.shared_classes, known, err));
-    if (best.count > 0) TMI_TRY(add_errors(&best, s, err));
+    if (best.count > 0) {
+        double groups;
+        TMI_TRY(choose_groups(&groups, &best, s, err));
+        TMI_TRY(add_errors(&best, s, err));
+        TMI_TRY(add_groups(&best, s, groups, err));
+    }
     s->gaussian = best.count > 0 ? best.gaussian : s->plan->privacy.loss.rho != NULL;
     s->gap = best.gap;
     s->measurements = tmi_alloc(best.count, sizeof *s->measurements);

@@ -73,6 +73,12 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
                         "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
                         "`calibrate` to public totals, or ask for a mean",
                         plan->name, t->line, t->place);
+    if (t->for_change && plan->control_count > 0)
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "%s:%d:%d: for_change: results are calibrated, and a change is of numbers that are not; nearest setting that "
+            "works: without `calibrate`, or without `for_change`",
+            plan->name, t->line, t->place);
     tamis_status status = check_numbers(s, t, err);
     if (status == TAMIS_OK) status = check_strata(s, t, err);
     if (status == TAMIS_OK) status = tmi_refuse_contributions(s, t, err);

@@ -64,6 +64,7 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighting weighting)
     case TMI_OF_UNITS: return tmi_has_bounds_by_unit(s->plan);
     case TMI_SPREAD:
     case TMI_CLAMPED: return source == TMI_MEASURED_ERRORS && of_rows;
+    case TMI_GROUP_TOTALS: return tmi_measures_groups(s);
     default: return tmi_measures_errors(s) && weighting == tmi_errors_family(s);
     }
 }
@@ -82,7 +83,8 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
     if (right && tmi_method_of(marginal->weighting)) {
         right = marginal->statistic < s->plan->statistic_count && tmi_may_have_errors(s, marginal->statistic);
         const tmi_marginal own = right ? tmi_errors_marginal(s, marginal->statistic) : *marginal;
-        right = right && own.domain == marginal->domain && own.axis_count == marginal->axis_count &&
+        right = right && (marginal->weighting != TMI_GROUP_TOTALS || s->plan->statistics[marginal->statistic].for_change) &&
+                own.domain == marginal->domain && own.axis_count == marginal->axis_count &&
                 memcmp(own.axes, marginal->axes, own.axis_count * sizeof *own.axes) == 0;
     }
     if (!right) return tmi_fail(err, TAMIS_INVALID, "measurements: a table has axes that the plan does not have");
@@ -277,6 +279,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     else TMI_TRY(tmi_schedule_choose(s, known, err));
     TMI_TRY(tmi_quantile_tasks_make(s, err));
     TMI_TRY(tmi_schedule_place_psus(s, err));
+    TMI_TRY(tmi_schedule_pair_psus(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_error_method *method = tmi_method_of(s->measurements[k].marginal.weighting);
         s->measurements[k].slots = method && method->slots ? (size_t)s->places.layout.slots : 1;

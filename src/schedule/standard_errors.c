@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "engine/core/engine.h"
 #include "measure/contributions.h"
 #include "measure/controls.h"
@@ -23,6 +24,7 @@ void tmi_psu_places_clear(tmi_psu_places *p)
     tmi_free(p->psus);
     tmi_free(p->into);
     tmi_free(p->first);
+    tmi_free(p->signs);
     *p = (tmi_psu_places){0};
 }
 
@@ -146,12 +148,6 @@ tamis_status tmi_psu_places_make(tmi_psu_places *p, const tmi_sampling *s, int64
 }
 
 /* Integers of one slot, and of the tables of the estimates; a table that two statistics need is there once. */
-static bool is_same_table(const tmi_marginal *a, const tmi_marginal *b)
-{
-    return a->weighting == b->weighting && a->domain == b->domain && a->axis_count == b->axis_count &&
-           memcmp(a->axes, b->axes, a->axis_count * sizeof *a->axes) == 0;
-}
-
 static double integers_of(const tmi_schedule *s, const tmi_marginal *marginal)
 {
     double count = marginal->weighting == TMI_CONTRIBUTED                               ? (double)s->sampling.parts
@@ -167,15 +163,105 @@ tamis_status tmi_schedule_place_psus(tmi_schedule *s, tamis_error *err)
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_marginal *marginal = &s->measurements[k].marginal;
         bool again = false;
-        for (size_t j = 0; j < k; j++) again = again || is_same_table(&s->measurements[j].marginal, marginal);
+        for (size_t j = 0; j < k; j++) again = again || tmi_is_one_table(&s->measurements[j].marginal, marginal);
         const tmi_error_method *method = tmi_method_of(marginal->weighting);
-        if (again && method) continue;
+        if (again) continue;
         *(method && method->slots ? &each : &rest) += integers_of(s, marginal);
     }
     tmi_psu_places_clear(&s->places);
     if (each == 0) return TAMIS_OK;
     const double most = floor(((double)TMI_MAX_CELLS - rest) / each) - 1; /* one more for PSUs that have none */
     return tmi_psu_places_make(&s->places, &s->sampling, most < 2 ? 2 : (int64_t)fmin(most, TMI_MOST_SLOTS), err);
+}
+
+/* ---- pairs of clusters ---- */
+
+/* The first 64 bits of the hash of a cluster's stratum and label. */
+static tamis_status hash_of(uint64_t *hash, const char *stratum, const char *label, tamis_error *err)
+{
+    const size_t first = strlen(stratum) + 1, second = strlen(label);
+    unsigned char bytes[TMI_SHA256_BYTES];
+    char *both = tmi_alloc(first + second, 1);
+    *hash = 0;
+    if (!both) return tmi_fail_memory(err);
+    memcpy(both, stratum, first); /* the zero that ends it keeps both apart */
+    memcpy(both + first, label, second);
+    tmi_sha256(bytes, both, first + second);
+    for (size_t k = 0; k < sizeof *hash; k++) *hash = *hash << 8 | bytes[k];
+    tmi_free(both);
+    return TAMIS_OK;
+}
+
+/* The clusters of one stratum of the layout. */
+static tamis_status pair_stratum(tmi_schedule *s, size_t of, tmi_hashed_cluster *room, tamis_error *err)
+{
+    const tmi_psu_file *file = &s->psus;
+    size_t psu = 0, count = 0;
+    tamis_status status = TAMIS_OK;
+    for (size_t h = 0; h < file->facts.strata; psu += (size_t)file->facts.clusters[h++]) {
+        if (s->places.into[h] != of) continue;
+        for (size_t k = psu; k < psu + (size_t)file->facts.clusters[h]; k++) {
+            room[count].place = k;
+            TMI_TRY(hash_of(&room[count++].hash, file->strata ? file->strata[h] : "", file->labels[file->label_of[k]], err));
+        }
+    }
+    tmi_pair_clusters(s->places.signs, s->psus.facts.pairs, room, count);
+
+done:
+    return status;
+}
+
+/* Of a certificate, which does not have the labels: whether there are as many pairs as there can be. */
+static tamis_status check_pairs(const tmi_schedule *s, tamis_error *err)
+{
+    const tmi_psu_facts *f = &s->psus.facts;
+    int64_t wanted = 0, pairs = 0;
+    for (size_t h = 0; h < s->places.layout.count; h++) wanted += s->places.layout.strata[h].psus / 2;
+    for (size_t g = 0; g < TMI_CHANGE_GROUPS; g++) pairs += f->pairs[g];
+    if (f->paired && pairs == wanted) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "psus.pairs: must say how many pairs of clusters each group has");
+}
+
+static tamis_status refuse_groups(const tmi_schedule *s, tamis_error *err)
+{
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &s->plan->statistics[i];
+        if (!t->for_change) continue;
+        if (!tmi_groups_measured(s, i))
+            return tmi_fail(
+                err, TAMIS_REFUSED,
+                "%s:%d:%d: for_change: the sampling error of this number is not measured from totals of clusters here, so "
+                "that there are none for changes either; nearest setting that works: without `for_change`",
+                s->plan->name, t->line, t->place);
+        if (s->places.layout.slots < tmi_psu_count(&s->psus.facts))
+            return tmi_fail(
+                err, TAMIS_REFUSED,
+                "%s:%d:%d: for_change: there is no room for a total of each cluster beside the tables; nearest setting that "
+                "works: fewer groups or values in the statistics, or without `for_change`",
+                s->plan->name, t->line, t->place);
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_schedule_pair_psus(tmi_schedule *s, tamis_error *err)
+{
+    const size_t count = (size_t)tmi_psu_count(&s->psus.facts);
+    tmi_hashed_cluster *room = NULL;
+    tamis_status status;
+    if (!tmi_measures_groups(s) && s->psus.facts.paired)
+        return tmi_fail(err, TAMIS_INVALID, "psus.pairs: no statistic is for changes between waves");
+    if (!tmi_measures_groups(s)) return TAMIS_OK;
+    TMI_TRY(refuse_groups(s, err));
+    if (!s->psus.labels) return check_pairs(s, err);
+    room = tmi_alloc(count, sizeof *room);
+    s->places.signs = tmi_alloc(count, sizeof *s->places.signs);
+    if (!room || !s->places.signs) TMI_TRY(tmi_fail_memory(err));
+    s->psus.facts.paired = true;
+    for (size_t h = 0; h < s->places.layout.count; h++) TMI_TRY(pair_stratum(s, h, room, err));
+
+done:
+    tmi_free(room);
+    return status;
 }
 
 /* ---- what is measured ---- */
@@ -399,9 +485,26 @@ const tmi_measurement *tmi_errors_measured(const tmi_schedule *s, size_t i)
     const size_t from = tmi_errors_from(s, i);
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_marginal *marginal = &s->measurements[k].marginal;
-        if (tmi_method_of(marginal->weighting) && marginal->statistic == from) return &s->measurements[k];
+        if (tmi_method_of(marginal->weighting) && marginal->weighting != TMI_GROUP_TOTALS && marginal->statistic == from)
+            return &s->measurements[k];
     }
     return NULL;
+}
+
+const tmi_measurement *tmi_groups_measured(const tmi_schedule *s, size_t i)
+{
+    for (size_t k = 0; k < s->measurement_count; k++) {
+        const tmi_marginal *marginal = &s->measurements[k].marginal;
+        if (marginal->weighting == TMI_GROUP_TOTALS && marginal->statistic == i) return &s->measurements[k];
+    }
+    return NULL;
+}
+
+bool tmi_measures_groups(const tmi_schedule *s)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->plan->asked_count; i++) any = any || s->plan->statistics[i].for_change;
+    return any;
 }
 
 tmi_marginal tmi_errors_marginal(const tmi_schedule *s, size_t i)
@@ -662,6 +765,14 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     return TAMIS_OK;
 }
 
+tamis_status tmi_expected_group_move(double *moved, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
+{
+    const bool single = tmi_statistic_cells(&s->plan->statistics[i]) == 1;
+    const tamis_status status = tmi_expected_move(moved, s, i, o, err);
+    *moved *= tmi_group_totals.expected_gain(single) / tmi_psu_errors.expected_gain(single);
+    return status;
+}
+
 /* The standard deviation of the noise of what is measured of a number, if it is in one block; NaN: it is not measured;
  * below 0: no memory. */
 static double error_noise(const tmi_schedule *s, size_t i, const tmi_typical_group *o)
@@ -671,6 +782,32 @@ static double error_noise(const tmi_schedule *s, size_t i, const tmi_typical_gro
     if (!m || (tmi_method_of(m->marginal.weighting)->slots && s->places.layout.count == 0)) return NAN;
     if (tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return -1;
     return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian);
+}
+
+#define COMMON 0.5 /* of the sampling variance of two waves, if nothing is known */
+
+double tmi_expected_wave_change(double apart, double noise, const double sds[2], bool gaussian, double confidence)
+{
+    const double root = gaussian ? 1 : sqrt(2);
+    const tmi_group_change c = {.count = TMI_CHANGE_GROUPS,
+                                .noise = {{sds[0] / root, gaussian}, {sds[1] / root, gaussian}},
+                                .apart = apart,
+                                .around = noise,
+                                .confidence = confidence};
+    return tmi_expected_change_variance(&c, (1 - COMMON) * apart);
+}
+
+tamis_status tmi_expected_group_sd(double *sd, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    const tmi_measurement *m = tmi_groups_measured(s, i);
+    tmi_typical_group o;
+    double moved;
+    *sd = 0;
+    if (!m) return TAMIS_OK;
+    tmi_typical_group_make(&o, s, i);
+    const tamis_status status = tmi_expected_group_move(&moved, s, i, &o, err);
+    if (status == TAMIS_OK) *sd = moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian);
+    return status;
 }
 
 double tmi_error_degrees(const tmi_schedule *s)

@@ -22,6 +22,7 @@
 
 #include "schedule/schedule.h"
 #include "schedule/typical_group.h"
+#include "variance/change.h"
 #include "variance/limit.h"
 
 /* ---- slots ---- */
@@ -37,6 +38,10 @@ void tmi_psu_places_clear(tmi_psu_places *places);
 /* As many slots as an engine has room for beside the tables of the estimates. Needs the marginals of all measurements. Errors:
  * SYSTEM. */
 tamis_status tmi_schedule_place_psus(tmi_schedule *schedule, tamis_error *err);
+
+/* Pairs the clusters of the list, if the plan has statistics for changes between waves; of a certificate, which has no labels,
+ * the numbers of pairs are checked. Needs the slots. Errors: REFUSED, INVALID (those of a certificate), SYSTEM. */
+tamis_status tmi_schedule_pair_psus(tmi_schedule *schedule, tamis_error *err);
 
 /* lambda of a stratum of the design: 1 less the part of its PSUs that was drawn, in one stage; else 1. */
 double tmi_first_stage_correction(const tmi_sampling *sampling, size_t stratum);
@@ -79,6 +84,11 @@ size_t tmi_errors_from(const tmi_schedule *schedule, size_t statistic);
 /* The measurement of a statistic's standard errors; NULL: there is none. */
 const tmi_measurement *tmi_errors_measured(const tmi_schedule *schedule, size_t statistic);
 
+/* The totals of groups of clusters of a statistic, for changes; NULL: the plan does not ask for them. And whether it asks for
+ * any. */
+const tmi_measurement *tmi_groups_measured(const tmi_schedule *schedule, size_t statistic);
+bool tmi_measures_groups(const tmi_schedule *schedule);
+
 /* Its table. The squares of residuals of a model of numbers are of the fourth degree in each predictor, whose axis is then there
  * twice (variance/method.h). */
 tmi_marginal tmi_errors_marginal(const tmi_schedule *schedule, size_t statistic);
@@ -106,6 +116,18 @@ double tmi_mean_weight(const tmi_schedule *schedule);
 /* By how much a record moves what is measured of a number, in the statistic's units, if all is as expected. Errors: SYSTEM. */
 tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
                                tamis_error *err);
+
+/* By how much one moves all totals of groups of it together. */
+tamis_status tmi_expected_group_move(double *moved, const tmi_schedule *schedule, size_t statistic,
+                                     const tmi_typical_group *typical, tamis_error *err);
+
+/* The sampling variance that the interval of a change is expected to use, if half of the sampling variance of either wave is
+ * common to both. `apart` is the sum of both sampling variances, `noise` that of the variances of their noise, `sds` the standard
+ * deviations of the noise of a group's total in each, all in units of the number. */
+double tmi_expected_wave_change(double apart, double noise, const double sds[2], bool gaussian, double confidence);
+
+/* The standard deviation of the noise of a group's total, if it is as expected; 0: the statistic has none. Errors: SYSTEM. */
+tamis_status tmi_expected_group_sd(double *sd, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
 
 /* The factor of a contrast's number in it, if all is as expected; and what the variances of all statistics make that of the
  * contrast, as if its numbers had nothing in common. */

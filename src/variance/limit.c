@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "variance/predictive.h"
 
 /* Sizes of the grids: of ln d, of centres, of widths about a centre, and of the cells of an integral. */
 enum { GRID = 64, CENTRES = 22, WIDTHS = 2, CELLS = 12 };
@@ -197,31 +198,6 @@ static double variance_at(double effect, const tmi_measured_error *n, const tmi_
     return n->squares * ((1 - g->drawn) * effect + g->drawn * fmin(effect, g->within));
 }
 
-/* The probability that an error is within h, which is above 0, and its derivative. */
-static double covered(double *slope, double h, const double *posterior, const double *deviations)
-{
-    double sum = 0;
-    *slope = 0;
-    for (size_t i = 0; i < GRID; i++) {
-        const double x = deviations[i] > 0 ? h / (sqrt(2) * deviations[i]) : INFINITY;
-        sum += posterior[i] * erf(x);
-        if (deviations[i] > 0) *slope += posterior[i] * exp(-x * x) * (2 / sqrt(acos(-1))) * x / h;
-    }
-    return sum;
-}
-
-/* The z with P(|Z| <= z) = confidence. */
-static double normal_margin(double confidence)
-{
-    double low = 0, high = 40;
-    for (int i = 0; i < 80; i++) {
-        const double middle = (low + high) / 2;
-        if (erf(middle / sqrt(2)) < confidence) low = middle;
-        else high = middle;
-    }
-    return high;
-}
-
 /* Student's margin over the normal one, by the expansion of Cornish and Fisher: the factor by which every interval of a survey
  * with these degrees of freedom is wider than a normal one. The posterior knows how uncertain a variance is, but not that
  * estimates and their standard errors depend on each other where PSUs are few. */
@@ -242,22 +218,6 @@ static double kept(const tmi_measured_error *n, double effect)
     return n->power == 2 ? least : least * least;
 }
 
-/* The half-width, between those of the least and of the largest variance: by Newton's steps, and by halves where these leave
- * what is known to contain it. */
-static double half_width(const double *posterior, const double *deviations, double z, double confidence)
-{
-    double low = z * deviations[0], high = z * deviations[GRID - 1], h = (low + high) / 2;
-    for (int i = 0; i < 100 && high - low > 1e-14 * high; i++) {
-        double slope;
-        const double off = covered(&slope, h, posterior, deviations) - confidence;
-        *(off < 0 ? &low : &high) = h;
-        const double next = slope > 0 ? h - off / slope : low; /* far out the slope is 0 in doubles */
-        if (fabs(next - h) <= 1e-13 * h) return next;
-        h = next > low && next < high ? next : (low + high) / 2;
-    }
-    return h;
-}
-
 static tmi_error_limit limit_of(const double *posterior, const priors *p, const tmi_measured_error *n, const tmi_cluster_guess *g,
                                 double z)
 {
@@ -267,7 +227,7 @@ static tmi_error_limit limit_of(const double *posterior, const priors *p, const 
         deviations[i] = sqrt(wider * variance_at(p->effects[i], n, g) + n->noise);
         effect += posterior[i] * p->effects[i];
     }
-    const double h = half_width(posterior, deviations, z, n->confidence);
+    const double h = tmi_predictive_half_width(posterior, deviations, GRID, z, n->confidence);
     const double own = wider * variance_at(kept(n, effect) / n->squares, n, g);
     return (tmi_error_limit){fmax(h * h / (z * z) - n->noise, own), effect};
 }
@@ -308,7 +268,7 @@ static void limit_family(tmi_error_limit *limits, const priors *p, tmi_effect_fa
         }
         for (size_t i = first; i < end; i++) {
             set_posterior(posterior, p, weights, likelihoods + i * GRID);
-            if (i == first || numbers[i].confidence != numbers[i - 1].confidence) z = normal_margin(numbers[i].confidence);
+            if (i == first || numbers[i].confidence != numbers[i - 1].confidence) z = tmi_predictive_z(numbers[i].confidence);
             limits[i] = limit_of(posterior, p, &numbers[i], guess, z);
         }
     }

@@ -10,6 +10,8 @@
  *                                         several rows. T has a slot for each PSU, rows weigh w.
  *     tmi_unit_squares (unit_squares.c)   the variance itself: the sum of squares a e^2, for rows that were drawn one by one
  *                                         with unequal weights. T has no slots, rows weigh a, about w^2.
+ *     tmi_group_totals (group_totals.c)   the totals of groups of clusters, from which the variance of a change to a later wave
+ *                                         follows: several integers of a number, from the same T as S.
  *
  * Nobody but the file of a method knows which one it is. */
 #ifndef TMI_VARIANCE_METHOD_H
@@ -17,6 +19,7 @@
 
 #include <stdbool.h>
 
+#include "variance/group_totals.h"
 #include "variance/standard_error.h"
 
 #define TMI_ERROR_STEPS (INT64_C(1) << 20)   /* the sensitivity of all integers of a statistic together */
@@ -81,6 +84,9 @@ typedef struct tmi_error_method {
 
     /* what is released, without noise, from c T of each slot; `room` for as many integers in secret memory */
     int64_t (*value)(const tmi_int128 *totals, int64_t *room, const tmi_error_grid *grid, const tmi_psu_layout *layout);
+    /* the same of a method that releases several integers of a number, one per group; NULL: it releases one */
+    void (*values)(int64_t values[TMI_CHANGE_GROUPS], const tmi_int128 *totals, const tmi_slot_sign *signs,
+                   const tmi_error_grid *grid, const tmi_psu_layout *layout);
 
     /* what a step of it is worth, in units of c T to begin with */
     double (*worth)(const tmi_error_grid *grid, const tmi_psu_layout *layout, double cv);
@@ -96,7 +102,10 @@ typedef struct tmi_error_method {
     const char *inequality; /* why it moves so little; "whose ..., and", the rest is the same for all */
 } tmi_error_method;
 
-extern const tmi_error_method tmi_psu_errors, tmi_unit_squares;
+extern const tmi_error_method tmi_psu_errors, tmi_unit_squares, tmi_group_totals;
+
+/* How many integers it releases of a number. */
+static inline size_t tmi_integers_of(const tmi_error_method *method) { return method->values ? TMI_CHANGE_GROUPS : 1; }
 
 /* Noise of a standard error is small enough up to this part of the number's expected error, sampling and noise together. Where it
  * is larger, PSUs are dealt to blocks. */
@@ -105,6 +114,11 @@ extern const tmi_error_method tmi_psu_errors, tmi_unit_squares;
 /* The standard deviation of the noise of a standard error that is `sd` in one block, in as many blocks as are needed for `error`,
  * the expected error of the number, and allowed. */
 double tmi_error_noise_in_blocks(double sd, double error, int64_t most_blocks);
+
+#define TMI_LARGEST_COEFFICIENT (1 << 16) /* of c, where c T is a total */
+
+/* `combine` of methods that release totals, or seminorms of them: c is e on a grid. */
+double tmi_combine_linear(int32_t *coefficients, int64_t *range, const tmi_linearised *e);
 
 /* What all methods share: floor(a/b) for b > 0. */
 tmi_int128 tmi_error_floor(tmi_int128 a, tmi_int128 b);

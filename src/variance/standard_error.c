@@ -208,13 +208,13 @@ int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks
 
 /* ---- as a method ---- */
 
-#define LARGEST (1 << 16) /* the largest coefficient */
-#define MOVES_BITS 24     /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
+#define LARGEST TMI_LARGEST_COEFFICIENT
+#define MOVES_BITS 24 /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
 
 /* The range is from the smallest to the largest coefficient, 0 included, and what they make of weights below 0. Where numbers
  * move together, coefficients are divided by what they move by and rounded towards 0, so that those of all numbers at one place
  * add up to LARGEST at most. */
-static double combine(int32_t *coefficients, int64_t *range, const tmi_linearised *e)
+double tmi_combine_linear(int32_t *coefficients, int64_t *range, const tmi_linearised *e)
 {
     const size_t count = e->cells * e->levels;
     const double *c = e->values[0];
@@ -289,7 +289,7 @@ static double expected_gain(bool single) { return single ? sqrt(2) : 2; }
 const tmi_error_method tmi_psu_errors = {
     .slots = true,
     .power = 1,
-    .combine = combine,
+    .combine = tmi_combine_linear,
     .unit = 1.0 / LARGEST,
     .settle = settle,
     .spare = spare,

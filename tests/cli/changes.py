@@ -1,6 +1,8 @@
 """Change since an earlier release: two and three waves end to end, what both verifiers make of them, and every folder that is no good."""
 import csv
 import hashlib
+import math
+from fractions import Fraction
 
 from kit import *
 
@@ -285,7 +287,7 @@ WORDS = {
     "{change: {total: x}, since: 1-release, overlap: {size: 100, before: y}}": "is for the change of a mean",
     "{change: {mean: x}, since: 1-release, samples: independent, overlap: {size: 100, before: y}}": "contradicts samples",
     "{mean: x, overlap: {size: 100, before: y}}": "is for change",
-    "{change: {mean: x}, since: 1-release, for_change: yes}": "is not measured",
+    "{change: {mean: x}, since: 1-release, for_change: yes}": "belongs beside the number itself",
     "{mean: x, since: 1-release}": "is for change",
     "{mean: x, samples: independent}": "is for change",
     "{change: {count: units}, since: 1-release}": "is public",
@@ -344,6 +346,213 @@ def rewrite(folder, certificate):
     body = {k: v for k, v in certificate.items() if k not in ("guarantee", "hash")}
     certificate["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     (folder / "certificate.json").write_text(json.dumps(certificate))
+
+
+LISTED = "{weights: {cluster: c, psus: psus.csv, population: 3000}, weight: v, max_weight: 10, typical: {sample: 300, cluster: {mean: 5, sd: 1}}}"
+GROUPED = ["{mean: x, by: g, for_change: yes}", "{total: y, for_change: yes}"]
+SINCE = ["{change: {mean: x}, by: g, since: 1-release}", "{change: {total: y}, since: 1-release}"]
+
+
+def clusters(folder, wave, labels=range(60)):
+    """Clusters of five persons, whose values hardly change between the waves, and the public list of them."""
+    lines = ["x,y,g,v,c"]
+    for c in range(60):
+        seed = 77 + 1000003 * c
+        for i in range(5):
+            seed = (seed * 1103515245 + 12345) % 2 ** 31
+            x = (c * 7 % 23 + (seed >> 8) % 17 + wave * (seed >> 20) % 3) % 41
+            lines.append(f"{x},{(c * 5 + i) % 11 if wave < 3 else (c + i) % 7},{'ab'[(seed >> 9) % 2]},10,{c}")
+    (folder / f"rows{wave}.csv").write_text("\n".join(lines) + "\n")
+    (folder / "psus.csv").write_text("c\n" + "".join(f"{c}\n" for c in labels))
+
+
+def panel_of_clusters(folder, epsilon, loss=None, first=GROUPED, second=GROUPED):
+    for wave, statistics in ((1, first), (2, second + SINCE)):
+        clusters(folder, wave)
+        plan(folder, wave, statistics, design=LISTED, loss=loss or f"epsilon: {epsilon}", budget="rho: 100000" if loss else "epsilon: 1000000")
+    return release(folder, folder / "1.yaml"), release(folder, folder / "2.yaml")
+
+
+def by_hand(folder, pairs, estimates):
+    """The variance of the change of the mean of x in group a, from both files, without noise: over a grid of V, by the normal law."""
+    differences = [0.0] * 32
+    total = {}
+    for sign, wave, r in ((-1, 1, estimates[0]), (1, 2, estimates[1])):
+        rows = [line.split(",") for line in (folder / f"rows{wave}.csv").read_text().split()[1:]]
+        own = [row for row in rows if row[2] == "a"]
+        for row in own:
+            total[row[4]] = total.get(row[4], 0) + sign * (int(row[0]) - r) / len(own)
+    hashes = {c: int.from_bytes(hashlib.sha256(f"\0{c}".encode()).digest()[:8], "big") for c in map(str, range(60))}
+
+    def pair(own, bit):
+        if len(own) < 2:
+            return own
+        left = [x for side in (0, 1) for x in pair([c for c in own if hashes[c] >> bit & 1 == side], bit - 1)]
+        if len(left) < 2:
+            return left
+        both = sum(hashes[c] for c in left)
+        small, large = sorted(left, key=hashes.get)
+        differences[both % 32] += (total.get(small, 0) - total.get(large, 0)) * (1 if both >> 5 & 1 else -1)
+        return []
+
+    pair(list(hashes), 63)
+    apart = estimates[2]
+    seen = [(d * d, p / sum(pairs)) for d, p in zip(differences, pairs) if p]
+    posterior = []
+    for k in range(1, 40):
+        V = 0.05 * k * apart
+        posterior.append((V, math.log(1 - abs(0.05 * k - 1)) - sum(d / (2 * V * s) + math.log(V * s) / 2 for d, s in seen)))
+    most = max(p for _, p in posterior)
+    posterior = [(V, math.exp(p - most)) for V, p in posterior]
+    low, high = 0, 10 * apart ** 0.5
+    for _ in range(80):
+        h = (low + high) / 2
+        inside = sum(p * math.erf(h / (2 * V) ** 0.5) for V, p in posterior) / sum(p for _, p in posterior)
+        low, high = (h, high) if inside < 0.95 else (low, h)
+    return h / 1.959963984540054
+
+
+@case
+def clusters_of_both_waves_take_their_covariance_off():
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        before, found = panel_of_clusters(folder, 100000)
+        certificate = json.loads((folder / "2-release" / "certificate.json").read_text())
+        for r, x, y in zip(found[3:], found[:3], before, strict=True):
+            plain = (x["sampling_se"] ** 2 + y["sampling_se"] ** 2) ** 0.5
+            assert 0.05 ** 0.5 * plain < r["sampling_se"] < 0.8 * plain, (r, plain)
+            assert not r.get("notes") and abs(r["estimate"] - (x["estimate"] - y["estimate"])) < 1e-9, r
+        wanted = by_hand(folder, certificate["psus"]["pairs"], (before[0]["estimate"], found[0]["estimate"],
+                                                               found[0]["sampling_se"] ** 2 + before[0]["sampling_se"] ** 2))
+        assert abs(found[3]["sampling_se"] - wanted) < 2e-3 * wanted, (found[3]["sampling_se"], wanted)
+        verified(folder, "1-release", "the list of clusters agrees with the certificate")
+        verified(folder, "2-release", "the earlier release agrees with the certificate")
+        assert "opposite directions" not in (folder / "2-release" / "report.html").read_text()
+        told = json.loads((folder / "1-release" / "measurements.json").read_text())
+        assert [len(m["values"]) for m in told["measurements"] if m["weighed_by"] == "groups"] == [64, 32]
+
+
+@case
+def groups_have_noise_of_either_law_and_an_account():
+    for loss in (None, "rho: 20"):
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            before, found = panel_of_clusters(folder, 60, loss)
+            for r, x, y in zip(found[3:], found[:3], before, strict=True):
+                plain = (x["sampling_se"] ** 2 + y["sampling_se"] ** 2) ** 0.5
+                assert 0.05 ** 0.5 * plain < r["sampling_se"] < 1.4 * plain, (r, plain)
+            verified(folder, "2-release", "the earlier release agrees with the certificate")
+            c = json.loads((folder / "2-release" / "certificate.json").read_text())
+            parts = [Fraction(m["rho" if loss else "epsilon"]) for m in c["measurements"]]
+            assert sum(parts) == Fraction(20 if loss else 60) and sum(m["weighed_by"] == "groups" for m in c["measurements"]) == 2
+
+
+@case
+def groups_in_one_wave_or_of_another_list_say_what_they_are():
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        plain = [s.replace(", for_change: yes", "") for s in GROUPED]
+        before, found = panel_of_clusters(folder, 60, first=plain)
+        assert all("has no totals of groups" in " ".join(r["notes"]) for r in found[3:]), found
+        assert all("pairs" not in e for e in json.loads((folder / "2-release" / "certificate.json").read_text())["earlier"])
+        verified(folder, "2-release", "the earlier release agrees with the certificate")
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        panel_of_clusters(folder, 60)
+        clusters(folder, 3, labels=range(4, 60))
+        found = release(folder, plan(folder, 3, GROUPED + SINCE, design=LISTED, loss="epsilon: 60", budget="epsilon: 1000000"))
+        assert all("lists of clusters of both waves differ" in " ".join(r["notes"]) for r in found[3:]), found
+        verified(folder, "3-release", "the earlier release agrees with the certificate")
+        plan(folder, 3, GROUPED + [SINCE[0][:-1] + ", samples: independent}", SINCE[1]], name="4", design=LISTED, loss="epsilon: 61", budget="epsilon: 1000000")
+        release(folder, folder / "4.yaml")
+        told = json.loads((folder / "4-release" / "certificate.json").read_text())["earlier"]
+        assert ["pairs" in e for e in told] == [False, True], told
+        verified(folder, "4-release", "the earlier release agrees with the certificate")
+
+
+@case
+def forged_groups_are_found():
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        panel_of_clusters(folder, 60)
+        right = {name: json.loads((folder / name / "certificate.json").read_text()) for name in ("1-release", "2-release")}
+
+        def wrong(name, change):
+            shutil.rmtree(folder / "copy", ignore_errors=True)
+            shutil.copytree(folder / name, folder / "copy")
+            certificate = json.loads(json.dumps(right[name]))
+            change(certificate, folder / "copy")
+            rewrite(folder / "copy", certificate)
+            assert tamis("verify", folder / "copy").returncode == INVALID and verifier.verify(folder / "copy") != [], change
+
+        def measured(c):
+            return next(m for m in c["measurements"] if m["weighed_by"] == "groups")
+
+        def other_values(c, copy):
+            told = json.loads((copy / "measurements.json").read_text())
+            own = next(m for m in told["measurements"] if m["weighed_by"] == "groups")
+            own["values"] = own["values"][:-32]
+            (copy / "measurements.json").write_text(json.dumps(told))
+            c["files"]["measurements.json"] = hashlib.sha256((copy / "measurements.json").read_bytes()).hexdigest()
+
+        def smaller_steps(c, copy):
+            told = json.loads((copy / "measurements.json").read_text())
+            own = next(s for s in told["standard_errors"] if s.get("weighed_by") == "groups")
+            own["numbers"][0]["divisor"] -= 1
+            (copy / "measurements.json").write_text(json.dumps(told))
+            c["files"]["measurements.json"] = hashlib.sha256((copy / "measurements.json").read_bytes()).hexdigest()
+
+        wrong("1-release", other_values)
+        wrong("1-release", smaller_steps)
+        wrong("1-release", lambda c, _: c["psus"].pop("pairs"))
+        wrong("1-release", lambda c, _: [t.pop("for_change") for t in c["plan"]["statistics"]])
+        wrong("1-release", lambda c, _: c["psus"]["pairs"].__setitem__(0, c["psus"]["pairs"][0] + 1))
+        wrong("1-release", lambda c, _: measured(c)["noise"][0].update(scale="1"))
+        wrong("1-release", lambda c, _: measured(c).update(weighed_by="psus"))
+        wrong("1-release", lambda c, _: c["plan"]["statistics"][0].pop("for_change"))
+        wrong("2-release", lambda c, _: c["earlier"][0].pop("pairs"))
+        wrong("2-release", lambda c, _: c["earlier"][0]["numbers"][0].pop("groups"))
+        wrong("2-release", lambda c, _: c["earlier"][0]["numbers"][0]["groups"].pop())
+        wrong("2-release", lambda c, _: c["earlier"][0]["numbers"][0].update(group_scale="-1"))
+        wrong("2-release", lambda c, _: c["earlier"][0]["numbers"][0]["groups"].__setitem__(3, "1000"))
+
+
+@case
+def groups_need_a_list_and_numbers_that_changes_are_of():
+    wrong = {"{mean: x, for_change: maybe}": (INVALID, "expected yes or no"),
+             "{variance: x, for_change: yes}": (INVALID, "is for counts, totals, means, shares and ratios"),
+             "{median: x, for_change: yes}": (INVALID, "is for counts, totals, means, shares and ratios"),
+             "{difference: {mean: x, between: {g: [a, b]}}, for_change: yes}": (INVALID, "is for counts, totals, means, shares and ratios"),
+             "{mean: x, by: {y: [2, 4, 6, 8]}, shrink: yes, for_change: yes}": (INVALID, "without `method` and `shrink`")}
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        clusters(folder, 1)
+        for statistic, (code, words) in wrong.items():
+            done = tamis("check", plan(folder, 1, [statistic], design=LISTED), cwd=folder)
+            assert done.returncode == code and words in " ".join(done.stderr.split()), (statistic, done.returncode, done.stderr)
+        for design in (SRS, CLUSTERS):
+            done = tamis("check", plan(folder, 1, GROUPED, design=design), cwd=folder)
+            assert done.returncode == INVALID and "needs a public list of the clusters" in " ".join(done.stderr.split()), done.stderr
+        done = tamis("check", plan(folder, 1, GROUPED, design=LISTED, more="calibrate: {to: [{count: units, by: g, totals: [1500, 1500]}]}\n"), cwd=folder)
+        assert done.returncode == REFUSED and "results are calibrated" in done.stderr, done.stderr
+        (folder / "psus.csv").write_text("c\n1\n")  # a single cluster shows no variance
+        done = tamis("check", plan(folder, 1, GROUPED, design=LISTED), cwd=folder)
+        assert done.returncode == REFUSED and "is not measured from totals of clusters" in " ".join(done.stderr.split()), done.stderr
+
+
+@case
+def check_says_what_groups_cost_and_bring():
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        clusters(folder, 1)
+        for epsilon, pays in ((0.5, False), (60, True)):
+            path = plan(folder, 1, GROUPED, design=LISTED, loss=f"epsilon: {epsilon}")
+            done = tamis("check", path, "--json", cwd=folder)
+            told = [s["for_change"] for s in json.loads(done.stdout)["statistics"]]
+            assert [t["pays"] for t in told] == [pays] * 2 and 0.02 < sum(t["budget_part"] for t in told) < 0.51, told
+            assert all((t["se_of_change"] < 0.98 * t["se_of_change_without"]) == pays for t in told), told
+            text = " ".join(tamis("check", path, cwd=folder).stdout.split())
+            assert "of the budget is for totals of groups of clusters" in text and ("does not make changes more precise" in text) != pays, text
 
 
 @case

@@ -198,6 +198,51 @@ static void blocks_and_compositions_agree(void **state)
     tamis_number_free(delta);
 }
 
+/* The sums in doubles and the contours enclose the same delta, and sums are narrow where delta is not tiny. */
+static void sums_and_contours_enclose_the_same(void **state)
+{
+    static const int64_t numbers[] = {0, 1, 2, 7, 40, 333, 5000, 100000};
+    static const char *const losses[] = {"0", "1e-6", "0.01", "0.1", "0.7", "2"};
+    (void)state;
+    for (size_t f = 0; f < sizeof flips / sizeof *flips; f++) {
+        tamis_number *u = number(flips[f][0]), *v = number(flips[f][flips[f][1] ? 1 : 0]);
+        tmi_one_bit bit;
+        assert_int_equal(tmi_one_bit_init(&bit, 9, u, v, NULL), TAMIS_OK);
+        for (size_t l = 0; l < sizeof losses / sizeof *losses; l++)
+            for (size_t i = 0; i < 8 * 8 * 2; i++) {
+                tamis_number *eps = number(losses[l]);
+                tmi_shift pair = tmi_one_bit_pair(&bit, numbers[i % 8], numbers[i / 8 % 8], (int)(i / 64));
+                tamis_bound sums, contours;
+                assert_int_equal(tmi_shift_sums(&sums, &pair, &(tmi_loss_at){.eps = eps}, NULL), TAMIS_OK);
+                assert_int_equal(tmi_shift_bound(&contours, &pair, &(tmi_loss_at){.eps = eps}, 1e-12, NULL), TAMIS_OK);
+                bool same = sums.lower <= contours.upper && contours.lower <= sums.upper;
+                bool narrow = sums.upper - sums.lower <= 1e-7 * sums.upper || contours.upper < 1e-25;
+                if (!same || !narrow)
+                    fail_msg("flips %zu eps %s pair %zu: %g %g, %g", f, losses[l], i, sums.lower, sums.upper, contours.upper);
+                tamis_number_free(eps);
+            }
+        tmi_one_bit_clear(&bit);
+        tamis_number_free(u);
+        tamis_number_free(v);
+    }
+}
+
+/* Where sums would be long they say nothing. */
+static void long_sums_say_nothing(void **state)
+{
+    tamis_number *q = number("1/4"), *eps = number("1e-5");
+    tmi_one_bit bit;
+    tamis_bound delta;
+    (void)state;
+    assert_int_equal(tmi_one_bit_init(&bit, 9, q, q, NULL), TAMIS_OK);
+    tmi_shift pair = tmi_one_bit_pair(&bit, INT64_C(1) << 39, 5, 0);
+    assert_int_equal(tmi_shift_sums(&delta, &pair, &(tmi_loss_at){.eps = eps}, NULL), TAMIS_OK);
+    assert_true(delta.lower == 0 && delta.upper == 1);
+    tmi_one_bit_clear(&bit);
+    tamis_number_free(q);
+    tamis_number_free(eps);
+}
+
 static void a_billion_reports(void **state)
 {
     (void)state;
@@ -265,6 +310,12 @@ static void every_allocation_may_fail(void **state)
     EVERY_ALLOCATION_FAILS(tamis_anonymous_bit_delta(&b, NULL, &r, e, 0, 3, &err), assert_true(b.lower == 0 && b.upper == 1));
     ALLOCATIONS_FAIL(k_ + 1 + k_ / 8, tamis_anonymous_epsilon(&b, &r, delta, &err), assert_true(b.lower == 0 && isinf(b.upper)));
     ALLOCATIONS_FAIL(k_ + 1 + k_ / 8, tamis_anonymous_lie(&m, &r, 4, e, delta, &err), assert_true(m == 0));
+    tmi_one_bit bit;
+    assert_int_equal(tmi_one_bit_init(&bit, 9, q, q, NULL), TAMIS_OK);
+    tmi_shift pair = tmi_one_bit_pair(&bit, 3, 5, 0);
+    tmi_loss_at at = {.exp_eps = e};
+    EVERY_ALLOCATION_FAILS(tmi_shift_sums(&b, &pair, &at, &err), assert_true(b.lower == 0 && b.upper == 1));
+    tmi_one_bit_clear(&bit);
     EVERY_ALLOCATION_FAILS(tamis_anonymous_local(&b, &r, &err), assert_true(b.lower == 0 && isinf(b.upper)));
     tamis_number_free(q);
     tamis_number_free(delta);
@@ -278,6 +329,8 @@ int main(void)
         cmocka_unit_test(values_of_a_scan_over_all_compositions),
         cmocka_unit_test(values_of_single_compositions),
         cmocka_unit_test(blocks_and_compositions_agree),
+        cmocka_unit_test(sums_and_contours_enclose_the_same),
+        cmocka_unit_test(long_sums_say_nothing),
         cmocka_unit_test(a_billion_reports),
         cmocka_unit_test(what_weakens_it),
         cmocka_unit_test(refuses_what_is_not_a_collection),

@@ -109,6 +109,8 @@ static const char *const plans[] = {
     "step: 1}}\ndesign: {srs: {population: 100, sample: 10}}\nstatistics:\n  - {change: {mean: pay}, since: w1-release, overlap: "
     "{size: 5, "
     "before: then}}\n",
+    HEAD "design: {weights: {cluster: d, psus: psus.csv, population: 100}, weight: w, max_weight: 9}\n"
+         "statistics:\n  - {mean: pay, by: awards, for_change: yes}\n  - {count: units, by: awards, for_change: yes}\n",
 };
 #define PLANS (sizeof plans / sizeof *plans)
 

@@ -55,6 +55,8 @@ static const struct audited {
     {"weights: {strata: s, cluster: c}, weight: w, max_weight: 50, typical: {population: 100, sample: 50}", "", PLAIN, BY_G, 0},
     {"weights: {strata: s, cluster: c, psus: " LIST ", population: 240}, weight: w, max_weight: 50, typical: {sample: 24}", "",
      PLAIN, BY_G, 1e300},
+    {"weights: {strata: s, cluster: c, psus: " LIST ", population: 240}, weight: w, max_weight: 50, typical: {sample: 24}", "",
+     PLAIN, "  - {mean: x, by: g, for_change: yes}\n  - {total: x, for_change: yes}\n", 1e300},
     {"weights: {population: 240}, weight: w, max_weight: 50", "", BOUNDED, "  - {total: x}\n  - {total: x, by: g}\n", 0},
     {"weights: {population: 240}, weight: w, max_weight: 50", ", id: u, rows_per_unit: 2", OF_UNITS,
      "  - {total: x}\n  - {total: x, by: g}\n  - {mean: x}\n", 0},

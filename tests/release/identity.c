@@ -49,6 +49,9 @@ static const char usual[] = HEAD FILE_A
 static const char shrunk[] = HEAD FILE_A
     "design: {srs: {population: 900, sample: 30}}\n" PERSON "columns:\n  x: {from: 0, to: 10, step: 1}\n"
     "  k: {values: [a, b, c, d, e]}\nstatistics:\n  - {mean: x, by: k, shrink: yes}\n" BUDGET;
+static const char panel[] = HEAD FILE_A
+    "design: {weights: {strata: l, cluster: c, psus: psus-one.csv, population: 900}, weight: w, max_weight: 50}\n" PERSON
+    "columns:\n  x: {from: 0, to: 10, step: 1}\nstatistics:\n  - {mean: x, for_change: yes}\n" BUDGET;
 static const char chosen[] = HEAD FILE_A
     "design: {srs: {population: 900, sample: 30}}\n" PERSON "columns:\n  x: {from: 0, to: 10, step: 1}\n  h: {values: [u, v]}\n"
     "statistics:\n  - {quantile: x, at: [0.25], where: {h: u}, method: inverse}\n  - {share_below: x, line: 5}\n" BUDGET;

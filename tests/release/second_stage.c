@@ -9,6 +9,7 @@
 
 #include "inference/error_term.h"
 #include "num/number.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/release/array_engine.h"
 #include "tests/test.h"
 
@@ -408,6 +409,107 @@ static void totals_are_on_a_grid(void **state)
     }
 }
 
+/* ---- groups of clusters ---- */
+
+#define FOR_CHANGES \
+    "  - {mean: y, by: g, for_change: yes}\n  - {total: x, for_change: yes}\n  - {ratio: {of: y, to: x}, by: h, for_change: " \
+    "yes}\n"
+
+/* As above, with totals of groups, where a record that goes to another cluster moves two of them. */
+static void a_record_moves_groups_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (size_t t = 0; t < 4; t++) {
+        scene c;
+        size_t groups = 0;
+        scene_make_with(&c, "epsilon: 4", FOR_CHANGES, t + 1);
+        set_tables(&c, t == 3 ? 0 : 1, t == 2 ? UINT64_C(1) << 45 : 0);
+        c.rows[0] = (array_row){.x = 30, .y = 3, .g = "a", .h = "u", .w = 60, .s = "p", .c = c.labels[8], .u = "1"};
+        set_errors(&c);
+        tmi_int128 **kept = keep(&c);
+        for (int trial = 0; trial < 60; trial++) {
+            const size_t row = trial % 2 ? 0 : next(&c) % c.count;
+            const array_row before = c.rows[row];
+            c.rows[row] = any_row(&c);
+            if (trial % 3 == 0) c.rows[row].w = 60, c.rows[row].x = 30, c.rows[row].y = 3, c.rows[row].g = "a";
+            set_errors(&c);
+            for (size_t i = 0; i < c.s.measurement_count; i++) {
+                const tmi_measurement *m = &c.s.measurements[i];
+                double sum = 0;
+                if (m->marginal.weighting != TMI_GROUP_TOTALS) continue;
+                assert_int_equal(m->numbers, TMI_CHANGE_GROUPS * tmi_statistic_cells(&c.plan->statistics[m->marginal.statistic]));
+                for (size_t k = 0; k < m->numbers; k++) sum += fabs((double)(c.noisy[i][k] - kept[i][k]));
+                worst = fmax(worst, sum / TMI_ERROR_STEPS);
+                groups++;
+            }
+            c.rows[row] = before;
+        }
+        assert_int_equal(groups, 3 * 60);
+        drop(&c, kept);
+        scene_clear(&c);
+    }
+    if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
+}
+
+/* Without noise they are the totals of their clusters, by hand from the rows: every cluster counts as its label says, in whatever
+ * slot it is. */
+static void groups_have_the_totals_of_their_clusters(void **state)
+{
+    (void)state;
+    scene c;
+    tmi_inference inference;
+    size_t checked = 0;
+    scene_make_with(&c, "epsilon: 4", FOR_CHANGES, 7);
+    set_tables(&c, 1, 0);
+    set_errors(&c);
+    assert_int_equal(tmi_inference_make(&inference, &c.s, c.noisy, NULL), TAMIS_OK);
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        tmi_error_source source;
+        tmi_error_term term;
+        double groups[TMI_CHANGE_GROUPS] = {0}, largest = 0;
+        if (m->marginal.weighting != TMI_GROUP_TOTALS || c.plan->statistics[m->marginal.statistic].kind != TMI_TOTAL) continue;
+        assert_int_equal(tmi_error_source_make(&source, &inference, m, NULL), TAMIS_OK);
+        assert_int_equal(tmi_error_term_make(&term, &source, 0, NULL), TAMIS_OK);
+        for (size_t r = 0; r < c.count; r++) {
+            const array_row *row = &c.rows[r];
+            const double x = isnan(row->x) ? 0 : fmin(fmax(row->x, 10), 30),
+                         most = (double)c.s.sampling.most_clamped * tmi_number_nearest(c.s.sampling.step);
+            size_t psu = 0, at = 0;
+            for (size_t h = 0; h < c.s.psus.facts.strata; at += (size_t)c.s.psus.facts.clusters[h++])
+                for (size_t k = at; k < at + (size_t)c.s.psus.facts.clusters[h]; k++)
+                    if (strcmp(c.s.psus.labels[c.s.psus.label_of[k]], row->c) == 0) psu = k;
+            const tmi_slot_sign *sign = &c.s.places.signs[psu];
+            if (sign->group >= 0) groups[sign->group] += sign->factor / 1024.0 * x * fmin(row->w, most);
+        }
+        for (size_t g = 0; g < TMI_CHANGE_GROUPS; g++) largest = fmax(largest, fabs(groups[g]));
+        for (size_t g = 0; g < TMI_CHANGE_GROUPS; g++)
+            if (!(fabs(groups[g] - term.step * (double)c.noisy[i][g]) < 2e-4 * largest))
+                fail_msg("group %zu: %g instead of %g", g, term.step * (double)c.noisy[i][g], groups[g]);
+        tmi_error_term_clear(&term);
+        tmi_error_source_clear(&source);
+        checked++;
+    }
+    assert_int_equal(checked, 1);
+    tmi_inference_clear(&inference);
+    scene_clear(&c);
+}
+
+static void memory_for_groups_may_fail(void **state)
+{
+    (void)state;
+    scene c;
+    scene_make_with(&c, "epsilon: 4", FOR_CHANGES, 7);
+    set_tables(&c, 1, 0);
+    EVERY_ALLOCATION_FAILS(tmi_add_standard_errors(c.noisy, c.none, &c.query, &c.s, NULL), {});
+    tmi_schedule again;
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 8, tmi_schedule_make(&again, c.plan, NULL, NULL), { assert_null(again.places.signs); });
+    assert_true(again.psus.facts.paired);
+    tmi_schedule_clear(&again);
+    scene_clear(&c);
+}
+
 /* ---- squares of units ---- */
 
 static const char of_units[] = "weights: {population: 12000}, weight: w, max_weight: 100, typical: {sample: 480}";
@@ -610,6 +712,9 @@ int main(void)
                                        cmocka_unit_test(they_are_the_textbooks),
                                        cmocka_unit_test(residuals_add_up_to_nothing),
                                        cmocka_unit_test(a_step_is_some_totals),
+                                       cmocka_unit_test(a_record_moves_groups_by_no_more_than_the_steps),
+                                       cmocka_unit_test(groups_have_the_totals_of_their_clusters),
+                                       cmocka_unit_test(memory_for_groups_may_fail),
                                        cmocka_unit_test(totals_are_on_a_grid),
                                        cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
                                        cmocka_unit_test(a_record_moves_contrasts_by_no_more_than_the_steps),

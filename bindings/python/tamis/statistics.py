@@ -1,5 +1,5 @@
 """What is released. Each function makes one item of `statistics` of a plan; docs/plan.md describes the keys that all of them
-take: by, where, budget_share, confidence, deff, label, shrink, method, interval."""
+take: by, where, budget_share, confidence, deff, label, shrink, for_change, method, interval."""
 from __future__ import annotations
 
 import os
@@ -35,27 +35,28 @@ class Keys(TypedDict, total=False):
     deff: Amount | None
     label: str | None
     shrink: str | None
+    for_change: str | None
     method: str | None
     interval: str | None
 
 
-_KEYS = ("by", "where", "budget_share", "confidence", "deff", "label", "shrink", "method", "interval", "line", "at", "cuts")
+_KEYS = ("by", "where", "budget_share", "confidence", "deff", "label", "shrink", "for_change", "method", "interval", "line", "at", "cuts")
 
 
 def _statistic(kind: str, of: Any, **more: Any) -> Statistic:
     for name in more:
         if name not in _KEYS:
-            raise TypeError(f"{kind}() got an unexpected keyword argument {name!r}; statistics take {', '.join(_KEYS[:9])}")
+            raise TypeError(f"{kind}() got an unexpected keyword argument {name!r}; statistics take {', '.join(_KEYS[:10])}")
     return _made(kind, of, **more)
 
 
 def _made(kind: str, of: Any, *, by: By | None = None, where: Condition | None = None, budget_share: Amount | None = None,
                confidence: Amount | None = None, deff: Amount | None = None, label: str | None = None, shrink: str | None = None,
-               method: str | None = None, interval: str | None = None, line: Amount | None = None,
+               for_change: str | None = None, method: str | None = None, interval: str | None = None, line: Amount | None = None,
                at: Sequence[Amount] | None = None, cuts: Sequence[Amount] | None = None) -> Statistic:
     return Statistic({kind: given(of=plain(of))["of"],
                       **given(by=plain(by), where=plain(where), budget_share=budget_share, confidence=confidence, deff=deff,
-                              label=label, shrink=shrink, method=method, interval=interval, line=line, at=plain(at),
+                              label=label, shrink=shrink, for_change=for_change, method=method, interval=interval, line=line, at=plain(at),
                               cuts=plain(cuts))})
 
 

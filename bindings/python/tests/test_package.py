@@ -104,7 +104,7 @@ class Builders(unittest.TestCase):
                   tamis.change(tamis.mean("x"), since="w1-release", overlap={"size": 5, "before": "y"}),
                   tamis.correlation("x", "y"),
                   tamis.regression("x", ["a", {"y": [5]}], family="linear", interactions=[["a", "y"]], baseline={"a": "b"}, typical={"vif": 1, "r2": 0}),
-                  tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
+                  tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes", for_change="yes",
                               method="tree", interval="i", line=1)]
 
     def built(self):

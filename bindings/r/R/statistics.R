@@ -82,7 +82,7 @@ by_of <- function(x) {
   lapply(parts, function(part) if (is.list(part)) lapply(part, listed, "by") else one_text(part, "by"))
 }
 
-shared_keys <- c("deff", "label", "shrink", "method", "interval", "cuts")
+shared_keys <- c("deff", "label", "shrink", "for_change", "method", "interval", "cuts")
 
 # One item per target, with the keys that all of them take.
 statistics_of <- function(kind, targets, by, where, share, confidence, ..., keys = list()) {

@@ -2,7 +2,12 @@
  *
  * A histogram of t reports of M kinds has C(t + M - 1, M - 1) values. The laws are made along a tree: one more report of the same
  * answer, or of the next answer, turns the law of t reports into that of t + 1. At the leaves, with all others in, each pair of
- * answers gives delta = sum of (P - E Q)+ over the histograms of n reports. */
+ * answers gives delta = sum of (P - E Q)+ over the histograms of n reports.
+ *
+ * All of that is done in doubles first, with a bound on their rounding. Balls then decide between the few compositions and pairs
+ * that may have the largest delta. With u = 2^-53, m kinds and probabilities known to 2 u, one more report multiplies the
+ * relative error of a mass by at most (1+u)^(m+3). P - E Q is a sum of m products of a mass and a coefficient, which is known to
+ * 2 u or to an absolute error. Masses that underflow are wrong by less than ABSOLUTE. */
 #include <math.h>
 #include <string.h>
 
@@ -10,15 +15,25 @@
 #include "collect/anonymous/randomizer.h"
 
 #define BITS TMI_RANDOMIZER_BITS
-#define WORK 6e7 /* products: some seconds */
+#define WORK 6e7 /* products: a tenth of a second */
+#define U 0x1p-53
+#define ABSOLUTE 0x1p-1000 /* a product that underflows is wrong by 2^-1075, and there are fewer than 2^30 of them */
 
 /* Histograms of `total` reports, in lexicographic order, and where each goes with one more report of kind y. */
 typedef struct level {
     size_t count;
     unsigned char *cells; /* count x kinds */
     uint32_t *next;       /* count x kinds, places on the next level */
+    uint32_t *before;     /* count x kinds, places on the last level; its count where there is none */
     tmi_ball *law;
+    double *about; /* the same in doubles, and 0 after the last */
 } level;
+
+/* x - E y of a pair, for each kind of report. Masses are at most 1, so what is wrong with these in absolute terms is an upper
+ * limit of what is wrong with each P - E Q. */
+typedef struct gains {
+    double *gain, absolute;
+} gains;
 
 typedef struct tree {
     const tmi_randomizer *r;
@@ -26,6 +41,14 @@ typedef struct tree {
     int64_t n;
     level *levels; /* 0 ... n */
     tmi_ball e, p, q, term, delta, best;
+    double *p_about;     /* as p of the randomizer */
+    gains *gains;        /* of each pair */
+    size_t *path, *made; /* the answers of the others: of this leaf, and those of which the balls are made */
+    int64_t balls;       /* so many of them */
+    double *most;        /* of each leaf and pair: its delta is at most this */
+    size_t place;        /* in this list */
+    double least;        /* some pair has at least this */
+    bool deciding;       /* by balls */
 } tree;
 
 static double histograms(double t, double kinds) { return round(exp(lgamma(t + kinds) - lgamma(t + 1) - lgamma(kinds))); }
@@ -71,8 +94,10 @@ static tamis_status make_level(level *l, int64_t total, size_t kinds, tamis_erro
     l->cells = tmi_alloc(l->count * kinds, 1);
     l->next = tmi_alloc(l->count * kinds, sizeof *l->next);
     l->law = tmi_alloc(l->count, sizeof *l->law);
+    l->before = tmi_alloc(l->count * kinds, sizeof *l->before);
+    l->about = tmi_alloc(l->count + 1, sizeof *l->about);
     for (size_t i = 0; l->law && i < l->count; i++) tmi_ball_init(&l->law[i]);
-    if (!l->cells || !l->next || !l->law) return tmi_fail_memory(err);
+    if (!l->cells || !l->next || !l->law || !l->before || !l->about) return tmi_fail_memory(err);
     l->cells[kinds - 1] = (unsigned char)total;
     for (size_t i = 1; i < l->count; i++) {
         unsigned char *c = &l->cells[i * kinds];
@@ -82,13 +107,15 @@ static tamis_status make_level(level *l, int64_t total, size_t kinds, tamis_erro
     return TAMIS_OK;
 }
 
-static void link_levels(level *l, const level *next, size_t kinds)
+static void link_levels(level *l, level *next, size_t kinds)
 {
+    for (size_t i = 0; i < next->count * kinds; i++) next->before[i] = (uint32_t)l->count;
     for (size_t i = 0; i < l->count; i++)
         for (size_t y = 0; y < kinds; y++) {
             unsigned char *c = &l->cells[i * kinds];
             c[y]++;
             l->next[i * kinds + y] = (uint32_t)place_of(next, c, kinds);
+            next->before[l->next[i * kinds + y] * kinds + y] = (uint32_t)i;
             c[y]--;
         }
 }
@@ -109,32 +136,92 @@ static void add_report(const tree *t, level *to, const level *from, size_t x)
     tmi_ball_clear(&term);
 }
 
-/* The others are all in: every pair of answers. */
-static void leaf(tree *t)
+/* The same in doubles. */
+static void add_report_about(const tree *t, level *to, const level *from, size_t x)
+{
+    const size_t kinds = t->r->outputs;
+    const double *p = &t->p_about[x * kinds];
+    for (size_t i = 0; i < to->count; i++) {
+        double mass = 0;
+        for (size_t y = 0; y < kinds; y++) mass += from->about[to->before[i * kinds + y]] * p[y];
+        to->about[i] = mass;
+    }
+}
+
+/* delta of one pair in doubles: at most *most, at least *least. */
+static void about_pair(double *least, double *most, const tree *t, const gains *g)
+{
+    const level *others = &t->levels[t->n - 1], *all = &t->levels[t->n];
+    const size_t kinds = t->r->outputs;
+    const double error = 1.01 * ((double)(t->n - 1) * ((double)kinds + 3) + (double)kinds + 6) * U;
+    double lower = 0, upper = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        double value = 0, size = 0;
+        for (size_t y = 0; y < kinds; y++) {
+            const double x = others->about[all->before[i * kinds + y]] * g->gain[y];
+            value += x;
+            size += fabs(x);
+        }
+        const double wrong = error * size + g->absolute;
+        lower += value - wrong > 0 ? value - wrong : 0;
+        upper += value + wrong <= 0 ? 0 : value + wrong; /* also what is not a number */
+    }
+    const double sums = 1.01 * ((double)all->count + 4) * U;
+    const bool finite = isfinite(lower) && isfinite(upper);
+    *least = finite ? lower * (1 - sums) : 0;
+    *most = finite ? upper * (1 + sums) : INFINITY;
+}
+
+/* The law of the others in balls, from where their answers differ from those of the last leaf. */
+static void make_balls(tree *t)
+{
+    int64_t same = 0;
+    while (same < t->balls && t->made[same] == t->path[same]) same++;
+    for (t->balls = same; t->balls < t->n - 1; t->balls++) {
+        t->made[t->balls] = t->path[t->balls];
+        add_report(t, &t->levels[t->balls + 1], &t->levels[t->balls], t->path[t->balls]);
+    }
+}
+
+/* delta of one pair in balls. */
+static void decide_pair(tree *t, tmi_answers pair)
 {
     const level *others = &t->levels[t->n - 1];
     level *all = &t->levels[t->n];
     size_t kinds = t->r->outputs;
-    for (size_t k = 0; k < t->r->pair_count; k++) {
-        const tmi_ball *x = &t->r->p[t->r->pairs[k].x * kinds], *y = &t->r->p[t->r->pairs[k].y * kinds];
-        for (size_t i = 0; i < all->count; i++) tmi_ball_set_int(&all->law[i], 0);
-        for (size_t kind = 0; kind < kinds; kind++) { /* P - E Q, term by term */
-            tmi_ball_mul(&t->term, &t->e, &y[kind], BITS);
-            tmi_ball_sub(&t->term, &x[kind], &t->term, BITS);
-            for (size_t i = 0; i < others->count; i++) {
-                tmi_ball *z = &all->law[others->next[i * kinds + kind]];
-                tmi_ball_mul(&t->p, &others->law[i], &t->term, BITS);
-                tmi_ball_add(z, z, &t->p, BITS);
-            }
+    const tmi_ball *x = &t->r->p[pair.x * kinds], *y = &t->r->p[pair.y * kinds];
+    make_balls(t);
+    for (size_t i = 0; i < all->count; i++) tmi_ball_set_int(&all->law[i], 0);
+    for (size_t kind = 0; kind < kinds; kind++) { /* P - E Q, term by term */
+        tmi_ball_mul(&t->term, &t->e, &y[kind], BITS);
+        tmi_ball_sub(&t->term, &x[kind], &t->term, BITS);
+        for (size_t i = 0; i < others->count; i++) {
+            tmi_ball *z = &all->law[others->next[i * kinds + kind]];
+            tmi_ball_mul(&t->p, &others->law[i], &t->term, BITS);
+            tmi_ball_add(z, z, &t->p, BITS);
         }
-        tmi_ball_set_int(&t->q, 0);
-        tmi_ball_set_int(&t->delta, 0);
-        for (size_t i = 0; i < all->count; i++) {
-            if (tmi_ball_is_negative(&all->law[i])) continue;
-            tmi_ball_max(&t->p, &all->law[i], &t->q, BITS);
-            tmi_ball_add(&t->delta, &t->delta, &t->p, BITS);
+    }
+    tmi_ball_set_int(&t->q, 0);
+    tmi_ball_set_int(&t->delta, 0);
+    for (size_t i = 0; i < all->count; i++) {
+        if (tmi_ball_is_negative(&all->law[i])) continue;
+        tmi_ball_max(&t->p, &all->law[i], &t->q, BITS);
+        tmi_ball_add(&t->delta, &t->delta, &t->p, BITS);
+    }
+    tmi_ball_max(&t->best, &t->best, &t->delta, BITS);
+}
+
+/* The others are all in: every pair of answers. */
+static void leaf(tree *t)
+{
+    for (size_t k = 0; k < t->r->pair_count; k++, t->place++) {
+        if (t->deciding) {
+            if (t->most[t->place] >= t->least) decide_pair(t, t->r->pairs[k]);
+            continue;
         }
-        tmi_ball_max(&t->best, &t->best, &t->delta, BITS);
+        double least;
+        about_pair(&least, &t->most[t->place], t, &t->gains[k]);
+        t->least = fmax(t->least, least);
     }
 }
 
@@ -146,9 +233,48 @@ static void descend(tree *t, int64_t depth, size_t x)
         return;
     }
     for (size_t answer = x; answer < t->r->inputs; answer++) {
-        add_report(t, &t->levels[depth + 1], &t->levels[depth], answer);
+        t->path[depth] = answer;
+        if (!t->deciding) add_report_about(t, &t->levels[depth + 1], &t->levels[depth], answer);
         descend(t, depth + 1, answer);
     }
+}
+
+/* A ball to 2 u, or 0 to within *absolute, to which its size is added. */
+static double about(const tmi_ball *x, double *absolute)
+{
+    tamis_bound b = tmi_ball_bound(x);
+    if (b.lower > 0 || b.upper < 0) return b.lower > 0 ? b.lower : b.upper;
+    *absolute += fmax(-b.lower, b.upper);
+    return 0;
+}
+
+/* What the doubles are made from, and the lists of leaves. */
+static tamis_status make_about(tree *t, tamis_error *err)
+{
+    const tmi_randomizer *r = t->r;
+    size_t kinds = r->outputs, leaves = (size_t)histograms((double)t->n - 1, (double)r->inputs), depth = (size_t)t->n;
+    t->p_about = tmi_alloc(r->inputs * kinds, sizeof *t->p_about);
+    t->gains = tmi_alloc(r->pair_count, sizeof *t->gains);
+    t->most = tmi_alloc(leaves * r->pair_count, sizeof *t->most);
+    t->path = tmi_alloc(depth, sizeof *t->path);
+    t->made = tmi_alloc(depth, sizeof *t->made);
+    if (!t->p_about || !t->gains || !t->most || !t->path || !t->made) return tmi_fail_memory(err);
+    double none = 0; /* probabilities are not 0 */
+    for (size_t i = 0; i < r->inputs * kinds; i++) t->p_about[i] = about(&r->p[i], &none);
+    for (size_t k = 0; k < r->pair_count; k++) {
+        gains *g = &t->gains[k];
+        double sizes = 0;
+        if (!(g->gain = tmi_alloc(kinds, sizeof *g->gain))) return tmi_fail_memory(err);
+        for (size_t y = 0; y < kinds; y++) {
+            tmi_ball_mul(&t->term, &t->e, &r->p[r->pairs[k].y * kinds + y], BITS);
+            tmi_ball_sub(&t->term, &r->p[r->pairs[k].x * kinds + y], &t->term, BITS);
+            g->gain[y] = about(&t->term, &g->absolute);
+            sizes += fabs(g->gain[y]);
+        }
+        g->absolute = 2 * (g->absolute + sizes * ABSOLUTE + none);
+    }
+    t->levels[0].about[0] = 1;
+    return TAMIS_OK;
 }
 
 tamis_status tmi_enumerate_delta(tamis_bound *delta, bool *done, const tmi_randomizer *r, int64_t n, const tmi_loss_at *at,
@@ -169,6 +295,10 @@ tamis_status tmi_enumerate_delta(tamis_bound *delta, bool *done, const tmi_rando
     for (int64_t i = 0; i <= n; i++) TMI_TRY(make_level(&t.levels[i], i, r->outputs, err));
     for (int64_t i = 0; i < n; i++) link_levels(&t.levels[i], &t.levels[i + 1], r->outputs);
     tmi_ball_set_int(&t.levels[0].law[0], 1);
+    TMI_TRY(make_about(&t, err));
+    descend(&t, 0, 0);
+    t.deciding = true;
+    t.place = 0;
     descend(&t, 0, 0);
     tamis_bound found = tmi_ball_bound(&t.best);
     *delta = (tamis_bound){fmax(0, found.lower), fmin(1, found.upper)};
@@ -179,8 +309,16 @@ done:
         tmi_free(l->cells);
         tmi_free(l->next);
         tmi_free(l->law);
+        tmi_free(l->before);
+        tmi_free(l->about);
     }
     tmi_free(t.levels);
+    tmi_free(t.p_about);
+    for (size_t k = 0; t.gains && k < r->pair_count; k++) tmi_free(t.gains[k].gain);
+    tmi_free(t.gains);
+    tmi_free(t.path);
+    tmi_free(t.made);
+    tmi_free(t.most);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_clear(all[i]);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-#define PAIR_WIDTH 1e-12 /* of one pair's delta */
+#define PAIR_SHARE 0.1 /* width of one pair's delta, of that of a search */
 
 tamis_status tmi_one_bit_init(tmi_one_bit *bit, int64_t reports, const tamis_number *lie_one, const tamis_number *lie_zero,
                               tamis_error *err)
@@ -76,6 +76,8 @@ typedef struct search {
     block *blocks;
     size_t count, room;
     int64_t pairs;
+    double width; /* of one pair's delta, where that does not decide on which side of the goal it is */
+    double goal;
     double best; /* delta of a composition, from below */
     tamis_anonymous_worst worst;
 } search;
@@ -83,8 +85,11 @@ typedef struct search {
 static tamis_status look(tamis_bound *delta, search *s, int64_t a, int64_t b, int order, tamis_error *err)
 {
     tmi_shift pair = tmi_one_bit_pair(s->bit, a, b, order);
+    tamis_status status = tmi_shift_sums(delta, &pair, s->at, err);
+    bool decided = s->goal > 0 && (delta->upper <= s->goal || delta->lower > s->goal);
     s->pairs++;
-    return tmi_shift_bound(delta, &pair, s->at, PAIR_WIDTH, err);
+    if (status != TAMIS_OK || decided || delta->upper - delta->lower <= s->width * delta->upper) return status;
+    return tmi_shift_bound(delta, &pair, s->at, s->width, err);
 }
 
 static tamis_status look_at_one(tamis_bound *delta, search *s, int64_t a, int order, tamis_error *err)
@@ -160,7 +165,7 @@ tamis_status tmi_one_bit_delta(tamis_bound *delta, tamis_anonymous_worst *worst,
                                tmi_effort effort, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    search s = {.bit = bit, .at = at};
+    search s = {.bit = bit, .at = at, .width = fmin(1e-7, PAIR_SHARE * effort.width), .goal = effort.goal};
     bool nothing = false;
     tamis_bound at_end;
     *delta = (tamis_bound){0, 1};

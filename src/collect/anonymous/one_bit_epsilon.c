@@ -63,6 +63,30 @@ done:
     return status;
 }
 
+/* Whether the delta of a block is certain to be on one side of all limits between which a cover decides. */
+static bool is_decided(const search *s, tamis_bound delta)
+{
+    const double limits[] = {s->delta_up, s->delta_down, 0.95 * s->delta_down, 0.8 * s->delta_down};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (!(delta.upper * (1 + 2 * PAIR_WIDTH) < limits[i]) && !(delta.lower > limits[i])) return false;
+    return true;
+}
+
+/* The delta of a block: by sums in doubles where these decide, otherwise to PAIR_WIDTH. */
+static tamis_status delta_of_block(tamis_bound *delta, search *s, int64_t first, int64_t last, int order, double eps,
+                                   tamis_error *err)
+{
+    tamis_number *x = NULL;
+    tmi_shift pair = tmi_one_bit_pair(s->bit, first, s->bit->others - last, order);
+    tamis_status status = tmi_number_double(&x, eps, err);
+    *delta = (tamis_bound){0, 1};
+    if (status == TAMIS_OK) status = tmi_shift_sums(delta, &pair, &(tmi_loss_at){.eps = x}, err);
+    tamis_number_free(x);
+    if (status == TAMIS_OK && !is_decided(s, *delta)) return delta_at(delta, s, first, s->bit->others - last, order, eps, err);
+    s->pairs++;
+    return status;
+}
+
 typedef enum cover { COVERED, STANDS_OUT, TOO_MUCH } cover;
 
 /* Whether blocks of at most delta at eps cover all compositions; if one stands out, s->lower is raised to it. The blocks are made
@@ -80,7 +104,7 @@ static tamis_status try_cover(cover *answer, search *s, int order, double eps, t
             *answer = TOO_MUCH;
             return TAMIS_OK;
         }
-        tamis_status status = delta_at(&delta, s, first, s->bit->others - last, order, eps, err);
+        tamis_status status = delta_of_block(&delta, s, first, last, order, eps, err);
         if (status != TAMIS_OK) return status;
         if (delta.upper <= s->delta_down) {
             first = last + 1;

@@ -77,22 +77,42 @@ static tamis_status polyline_open(tmi_evaluator *evaluator, const void *self, ta
     return TAMIS_OK;
 }
 
-/* The largest bound over blocks of compositions. */
+/* A block of compositions in one order. */
+typedef struct block {
+    int64_t first, last;
+    int order;
+    double most; /* its delta is at most this */
+} block;
+
+#define WIDTH 1e-9 /* relative, of a block's delta */
+
+/* The largest bound over blocks of compositions. Sums in doubles leave few that may have it: these are enclosed to WIDTH. */
 static tamis_status cover(double *most, const tmi_one_bit *bit, double eps, tamis_error *err)
 {
     tamis_number *x = NULL;
+    block blocks[4 * BLOCKS];
+    size_t count = 0;
+    tamis_bound delta;
+    double least = 0; /* of the largest delta */
     tamis_status status = tmi_number_double(&x, eps, err);
+    const tmi_loss_at at = {.eps = x};
     int64_t step = (bit->others + 1) / BLOCKS;
     *most = 0;
     if (step < 1) step = 1;
     for (int order = 0; status == TAMIS_OK && order < bit->orders; order++)
         for (int64_t a = 0; status == TAMIS_OK && a <= bit->others; a += step) {
-            tamis_bound delta;
             int64_t last = a + step - 1 < bit->others ? a + step - 1 : bit->others;
             tmi_shift pair = tmi_one_bit_pair(bit, a, bit->others - last, order);
-            status = tmi_shift_bound(&delta, &pair, &(tmi_loss_at){.eps = x}, 1e-9, err);
-            *most = fmax(*most, delta.upper);
+            status = tmi_shift_sums(&delta, &pair, &at, err);
+            blocks[count++] = (block){a, last, order, delta.upper};
+            least = fmax(least, delta.lower);
         }
+    for (size_t i = 0; status == TAMIS_OK && i < count; i++) {
+        tmi_shift pair = tmi_one_bit_pair(bit, blocks[i].first, bit->others - blocks[i].last, blocks[i].order);
+        if (blocks[i].most * (1 + 2 * WIDTH) < least) continue;
+        status = tmi_shift_bound(&delta, &pair, &at, WIDTH, err);
+        *most = fmax(*most, delta.upper);
+    }
     tamis_number_free(x);
     return status;
 }

@@ -113,6 +113,14 @@ static double guess(const work *w)
     return mean + 0.5 - (variance > 1 ? 0.5 * third / variance : 0);
 }
 
+void tmi_shift_line_at(tmi_shift_line *line, const tmi_shift *shift, const tmi_loss_at *at)
+{
+    work w;
+    work_init(&w, shift, at, TMI_BITS_FIRST);
+    *line = (tmi_shift_line){tmi_ball_bound(&w.a), tmi_ball_bound(&w.b), tmi_ball_bound(&w.excess), guess(&w)};
+    work_clear(&w);
+}
+
 static tamis_status mass(tmi_ball *z, const work *w, int64_t k, tamis_error *err)
 {
     return tmi_trials_part(z, &(tmi_trials){w->shift->others, w->shift->count}, TMI_MASS, k, w->bits, err);

@@ -45,6 +45,17 @@ int tmi_shift_gains(const tmi_shift *shift, const tmi_loss_at *at);
  * Errors   SYSTEM (memory), UNABLE.                                                                                  */
 tamis_status tmi_shift_delta(tmi_ball *delta, const tmi_shift *shift, const tmi_loss_at *at, long bits, tamis_error *err);
 
+/* What one question needs beside the law of the others: A, B and E - 1, and about where the most revealing results begin. */
+typedef struct tmi_shift_line {
+    tamis_bound a, b, excess;
+    double guess;
+} tmi_shift_line;
+
+void tmi_shift_line_at(tmi_shift_line *line, const tmi_shift *shift, const tmi_loss_at *at);
+
+/* The same by sums in doubles with their proved error (shift_sums.c), a hundred times faster. {0, 1} where they would be long. */
+tamis_status tmi_shift_sums(tamis_bound *delta, const tmi_shift *shift, const tmi_loss_at *at, tamis_error *err);
+
 /* The same as doubles, with as many bits as a relative width of `width` takes; never above 1. */
 tamis_status tmi_shift_bound(tamis_bound *delta, const tmi_shift *shift, const tmi_loss_at *at, double width, tamis_error *err);
 

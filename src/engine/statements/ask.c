@@ -150,7 +150,7 @@ static tamis_status ask_types(tmi_known_columns *known, const tmi_sql_road *road
     tmi_value *rows = NULL;
     tamis_status status, wrong = TAMIS_OK;
     TMI_TRY(write_types(&statement, road, names, count, err));
-    TMI_TRY(tmi_sql_ask(&rows, road, statement, "the types of columns", err));
+    TMI_TRY(tmi_sql_ask(&rows, road, statement, count > 0 ? "the types of columns" : "the table", err));
     const tmi_value *row = tmi_value_first(rows);
     const size_t width = road->dialect->names ? 2 : 1;
     if (!row || tmi_value_next(row) || tmi_value_size(row) != count * width + 1)
@@ -174,6 +174,17 @@ done:
     return status;
 }
 
+/* Whether the table can be read at all. If not, no column is to blame: the table is not there, or the engine does not answer. */
+static tamis_status ask_table(const tmi_sql_road *road, tamis_error *err)
+{
+    tmi_known_columns none = {0};
+    tamis_error own = {0};
+    tamis_status status = ask_types(&none, road, NULL, 0, &own);
+    tmi_known_clear(&none);
+    if (status == TAMIS_OK || status == TAMIS_SYSTEM) return status == TAMIS_OK ? TAMIS_OK : tmi_fail_as(err, &own);
+    return tmi_fail(err, TAMIS_INVALID, "%s", own.message);
+}
+
 /* In one statement; if that fails, one by one, to find the column that cannot be read. */
 static tamis_status learn_types(tmi_known_columns *known, const tmi_sql_road *road, const char *const *names, size_t count,
                                 tamis_error *err)
@@ -181,6 +192,10 @@ static tamis_status learn_types(tmi_known_columns *known, const tmi_sql_road *ro
     const size_t before = known->count;
     tamis_status status = ask_types(known, road, names, count, err);
     bool some = false;
+    if (status == TAMIS_UNABLE) {
+        tamis_status table = ask_table(road, err);
+        if (table != TAMIS_OK) return table;
+    }
     for (size_t i = 0; status == TAMIS_UNABLE && known->count == before && i < count; i++) {
         tmi_known_columns one = {0};
         tamis_error own = {0};

@@ -48,6 +48,8 @@ tamis_status tmi_psu_facts_copy(tmi_psu_facts *to, const tmi_psu_facts *from, ta
     if (status != TAMIS_OK) return status;
     memcpy(to->clusters, from->clusters, from->strata * sizeof *to->clusters);
     snprintf(to->hash, sizeof to->hash, "%s", from->hash);
+    to->paired = from->paired;
+    memcpy(to->pairs, from->pairs, sizeof to->pairs);
     return TAMIS_OK;
 }
 
@@ -56,6 +58,7 @@ void tmi_put_psu_facts(tmi_json_out *out, const tmi_psu_facts *f)
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "sha256", f->hash);
     tmi_json_add_integers(out, "clusters", f->clusters, f->strata);
+    if (f->paired) tmi_json_add_integers(out, "pairs", f->pairs, TMI_CHANGE_GROUPS);
     tmi_json_close(out, '}');
 }
 
@@ -75,6 +78,15 @@ tamis_status tmi_psu_facts_read(tmi_psu_facts *f, const tmi_value *json, tamis_e
         right = tmi_value_kind_of(clusters) == TMI_VALUE_INTEGER;
         f->clusters[h] = right ? tmi_value_integer(clusters) : 0;
         right = right && f->clusters[h] > 0 && f->clusters[h] <= TMI_MAX_PSUS && (sum += f->clusters[h]) <= TMI_MAX_PSUS;
+    }
+    const tmi_value *pairs = tmi_value_get(json, "pairs");
+    f->paired = pairs != NULL;
+    if (pairs) right = right && tmi_value_kind_of(pairs) == TMI_VALUE_LIST && tmi_value_size(pairs) == TMI_CHANGE_GROUPS;
+    for (size_t g = 0; right && pairs && g < TMI_CHANGE_GROUPS; g++) {
+        const tmi_value *own = tmi_value_at(pairs, g);
+        right = tmi_value_kind_of(own) == TMI_VALUE_INTEGER;
+        f->pairs[g] = right ? tmi_value_integer(own) : 0;
+        right = right && f->pairs[g] >= 0 && f->pairs[g] <= TMI_MOST_PAIRS;
     }
     if (right) return TAMIS_OK;
     tmi_psu_facts_clear(f);

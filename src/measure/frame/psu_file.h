@@ -7,15 +7,18 @@
 #include "base/sha256.h"
 #include "base/value/json.h"
 #include "plan/plan.h"
+#include "variance/group_totals.h"
 
 /* The largest product of strata and labels: an engine distinguishes no more. */
 #define TMI_MAX_PSUS (INT64_C(1) << 16)
 
 /* What sensitivities and intervals follow from: a certificate has it. */
 typedef struct tmi_psu_facts {
-    char hash[TMI_SHA256_TEXT]; /* the hash of the file */
-    int64_t *clusters;          /* how many clusters each stratum has */
-    size_t strata;              /* 0 if there is no list */
+    char hash[TMI_SHA256_TEXT];       /* the hash of the file */
+    int64_t *clusters;                /* how many clusters each stratum has */
+    size_t strata;                    /* 0 if there is no list */
+    bool paired;                      /* the plan has statistics for changes between waves (variance/group_totals.h): */
+    int64_t pairs[TMI_CHANGE_GROUPS]; /* of clusters, in each group */
 } tmi_psu_facts;
 
 typedef struct tmi_psu_file {
@@ -33,7 +36,8 @@ void tmi_psu_file_clear(tmi_psu_file *psus);
 tamis_status tmi_psu_facts_copy(tmi_psu_facts *to, const tmi_psu_facts *from, tamis_error *err);
 void tmi_psu_facts_clear(tmi_psu_facts *facts);
 
-/* {"sha256", "clusters": [2, 3, ...]}, and back. INVALID if it is something else. */
+/* {"sha256", "clusters": [2, 3, ...], "pairs": [1, 0, ...]}, the last one if clusters are paired, and back. INVALID if it is
+ * something else. */
 void tmi_put_psu_facts(tmi_json_out *out, const tmi_psu_facts *facts);
 tamis_status tmi_psu_facts_read(tmi_psu_facts *facts, const tmi_value *json, tamis_error *err);
 

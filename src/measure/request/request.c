@@ -391,12 +391,8 @@ static size_t table_of(tmi_query *a, const tmi_schedule *s, const tmi_measuremen
 /* Whether an earlier measurement of the second stage adds up the same totals: then its measures serve both. */
 static bool shares_measures(tmi_query *a, const tmi_schedule *s, size_t i)
 {
-    const tmi_marginal *own = &s->measurements[i].marginal;
-    for (size_t j = 0; tmi_method_of(own->weighting) && j < i; j++) {
-        const tmi_marginal *other = &s->measurements[j].marginal;
-        if (other->weighting != own->weighting || other->domain != own->domain || other->axis_count != own->axis_count ||
-            memcmp(other->axes, own->axes, own->axis_count * sizeof *own->axes) != 0)
-            continue;
+    for (size_t j = 0; j < i; j++) {
+        if (!tmi_is_one_table(&s->measurements[j].marginal, &s->measurements[i].marginal)) continue;
         a->slots[i].measure = a->slots[j].measure;
         return true;
     }

@@ -363,14 +363,31 @@ static void read_shrink(tmi_reader *reader, const tmi_value *value, tmi_plan_sta
                          TMI_FEWEST_SHRUNK);
 }
 
+/* Groups of clusters are the same in two waves if both have the same list of them. */
+static void read_for_change(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, tmi_plan_statistic *s)
+{
+    if (!tmi_read_yes_no(reader, value, &s->for_change) || !s->for_change) return;
+    if (s->kind == TMI_CONTRAST_CHANGE)
+        tmi_complain_key(reader, value,
+                         "belongs beside the number itself, in both waves, e.g. {mean: income, for_change: yes} beside "
+                         "{change: {mean: income}, since: wave-2025-release}");
+    else if (s->kind > TMI_RATIO)
+        tmi_complain_key(reader, value, "is for counts, totals, means, shares and ratios, of which a change can be asked");
+    else if (s->method || s->shrink)
+        tmi_complain_key(reader, value, "is for numbers without `method` and `shrink`, since a change is of such numbers");
+    else if (tmi_has_contributions(s->column) || tmi_has_contributions(s->second))
+        tmi_complain_key(reader, value, "is for columns without `contribution` and without {times, of}");
+    else if (!plan->design.psus)
+        tmi_complain_key(
+            reader, value,
+            "needs a public list of the clusters, the same in both waves, so that both have the same groups of them, "
+            "e.g. design: {weights: {cluster: psu, psus: psus.csv}}");
+}
+
 static void read_label(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_label(reader, value, &((entry *)target)->statistic->label, "Pupils by type of school");
 }
-
-#define NO_COVARIANCE \
-    "leave it out: how two waves vary together is not measured, and the sampling errors of both are added, which is too much " \
-    "where the same people are in both and answer alike"
 
 static const tmi_plan_key keys[] = {
     {.name = "count", .read = read_count},
@@ -412,8 +429,7 @@ static const tmi_plan_key keys[] = {
     {.name = "overlap", .read = tmi_read_later},
     {.name = "baseline", .read = tmi_read_later},
     {.name = "typical", .read = tmi_read_later},
-    /* what tamis does not do */
-    {.name = "for_change", .not_offered = NO_COVARIANCE},
+    {.name = "for_change", .read = tmi_read_later},
 };
 
 /* What depends on the kind, or comes after the columns of a table. */
@@ -425,7 +441,7 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
                     *interval = tmi_value_get(value, "interval"), *shrink = tmi_value_get(value, "shrink"),
                     *since = tmi_value_get(value, "since"), *samples = tmi_value_get(value, "samples"),
                     *overlap = tmi_value_get(value, "overlap"), *baseline = tmi_value_get(value, "baseline"),
-                    *typical = tmi_value_get(value, "typical");
+                    *typical = tmi_value_get(value, "typical"), *for_change = tmi_value_get(value, "for_change");
     if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
     if (!e->kind) return;
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
@@ -442,6 +458,7 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
         if (typical) tmi_complain_key(reader, typical, "is for regressions; guesses of a column are given under columns");
     }
     if (shrink) read_shrink(reader, shrink, s);
+    if (for_change && tmi_is_of_distribution(s->kind)) read_for_change(reader, for_change, e->plan, s);
     if (tmi_is_of_distribution(s->kind)) {
         tmi_read_distribution(reader, value, e->kind, e->plan, s);
         return;
@@ -453,6 +470,7 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
     if (line) tmi_complain_key(reader, line, "is for share_below and poverty");
     if (interval) tmi_complain_key(reader, interval, "is for quantiles");
     if (method) read_method(reader, method, s);
+    if (for_change) read_for_change(reader, for_change, e->plan, s);
 }
 
 static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *statistic)

@@ -10,6 +10,7 @@
 #include "plan/json.h"
 #include "plan/json_fields.h"
 #include "release/verify/verification.h"
+#include "schedule/standard_errors.h"
 
 /* What is looked for in a folder, and where it goes. */
 typedef struct search {
@@ -160,6 +161,22 @@ static tamis_status check(const search *c, size_t k, const tamis_plan *then, tam
     return TAMIS_OK;
 }
 
+/* Totals of groups of clusters, if both waves have them and nobody declares that the samples have nothing in common. */
+static void take_pairs(tmi_earlier *e, const search *c, size_t k, const tmi_schedule *then, size_t j)
+{
+    const tmi_plan_contrast *change = change_of(c, k)->contrast;
+    e->grouped = !change->independent && tmi_groups_measured(then, j) && number_of(c, k)->for_change;
+    if (e->grouped) {
+        memcpy(e->pairs, then->psus.facts.pairs, sizeof e->pairs);
+        return;
+    }
+    for (size_t g = 0; g < e->count; g++) {
+        tmi_free(e->numbers[g].groups);
+        e->numbers[g].groups = NULL;
+        e->numbers[g].group_scale = 0;
+    }
+}
+
 static tamis_status see(void *context, const tamis_release *r, tamis_error *err)
 {
     const search *c = context;
@@ -180,6 +197,7 @@ static tamis_status see(void *context, const tamis_release *r, tamis_error *err)
         TMI_TRY(tmi_number_copy(&e->epsilon, r->promised.epsilon, err));
         TMI_TRY(tmi_number_copy(&e->delta, r->promised.delta, err));
         TMI_TRY(take_numbers(e, &inference, r, j, err));
+        take_pairs(e, c, k, &r->schedule, j);
         if (!change_of(c, k)->contrast->before) {
             for (size_t g = 0; g < e->count; g++) e->numbers[g].rows = 0;
             continue;
@@ -210,6 +228,8 @@ static bool are_near(const tmi_wave_number *x, const tmi_wave_number *y)
     for (size_t k = 0; near && k < x->part_count; k++)
         near = is_near(x->parts[k].factor, y->parts[k].factor) && is_near(x->parts[k].scale, y->parts[k].scale) &&
                x->parts[k].count == y->parts[k].count && x->parts[k].gaussian == y->parts[k].gaussian;
+    near = near && !x->groups == !y->groups && is_near(x->group_scale, y->group_scale);
+    for (size_t k = 0; near && x->groups && k < TMI_CHANGE_GROUPS; k++) near = is_near(x->groups[k], y->groups[k]);
     return near;
 }
 
@@ -222,7 +242,8 @@ static bool is_of(const tmi_earlier *says, const tmi_earlier *is)
     bool same = strcmp(says->certificate, is->certificate) == 0 && is_same_text(says->survey, is->survey) &&
                 is_same_text(says->wave, is->wave) && is_same_number(says->epsilon, is->epsilon) &&
                 is_same_number(says->delta, is->delta) && says->count == is->count && says->sample == is->sample &&
-                says->population == is->population;
+                says->population == is->population && says->grouped == is->grouped &&
+                memcmp(says->pairs, is->pairs, sizeof is->pairs) == 0;
     for (size_t g = 0; same && g < says->count; g++) same = are_near(&says->numbers[g], &is->numbers[g]);
     return same;
 }

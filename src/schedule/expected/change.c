@@ -291,6 +291,7 @@ static tamis_status change_columns(changed *c, const tmi_schedule *s, const tmi_
     for (size_t i = 0; i < from->statistic_count; i++) {
         tmi_plan_statistic *t = &c->statistics[i];
         *t = from->statistics[i];
+        if (change->without_groups) t->for_change = false;
         if (is_plain_number(t->column)) t->column = other(c, t->column);
         if (is_plain_number(t->second)) t->second = other(c, t->second);
         for (size_t k = 0; k < t->by_count; k++)
@@ -368,7 +369,7 @@ static tamis_status make(changed *c, const tmi_schedule *s, const tmi_change *ch
     if (change->sample > 0) TMI_TRY(enlarge(c, change->sample, err));
     TMI_TRY(declare(c, change, err));
     if (change->half_ranges || change->half_groups || change->column || change->complete || change->contributions ||
-        change->unit_contributions || change->of_units)
+        change->unit_contributions || change->of_units || change->without_groups)
         TMI_TRY(change_columns(c, s, change, err));
     if (change->complete) TMI_TRY(move_all(c, err));
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "measure/contributions.h"
 #include "measure/group_noise.h"
+#include "num/number.h"
 #include "schedule/result.h"
 #include "schedule/standard_errors.h"
 #include "schedule/targets.h"
@@ -49,6 +50,20 @@ static void add_earlier(double *noise, double *sampling, const tmi_schedule *s, 
     }
 }
 
+/* From totals of groups of clusters, where both waves have them; NaN: they do not. */
+static double from_groups(const tmi_schedule *s, size_t i, size_t group, double apart, double noise)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_earlier *before = tmi_earlier_of(s->earlier, i);
+    const tmi_wave_number *x = before && before->count > group ? &before->numbers[group] : NULL;
+    double own;
+    if (!before || !before->grouped || !x->groups || !(apart > 0)) return NAN;
+    if (tmi_expected_group_sd(&own, s, tmi_term_statistic(t->contrast, 0), NULL) != TAMIS_OK || !(own > 0)) return NAN;
+    const bool gaussian = x->part_count > 0 && x->parts[0].gaussian;
+    const double sds[2] = {own, x->group_scale * (gaussian ? 1 : sqrt(2))};
+    return tmi_expected_wave_change(apart, noise, sds, gaussian, tmi_number_nearest(t->confidence));
+}
+
 /* The two numbers of a quotient, if public guesses say how large they are: shares of groups make totals and counts differ. */
 static bool quotient_of(double *size, double *below, const tmi_expected_statistic *list, const tmi_schedule *s, size_t i,
                         size_t group)
@@ -81,7 +96,9 @@ static tmi_expected_group expected_of(const tmi_expected_statistic *list, const 
     if (t->kind == TMI_CONTRAST_CHANGE) {
         const double own = sampling;
         add_earlier(&noise, &sampling, s, i, group);
-        if (products) sampling -= 2 * tmi_expected_overlap(s, i) * sqrt(own * fmax(sampling - own, 0));
+        const double grouped = from_groups(s, i, group, sampling, noise);
+        if (!isnan(grouped)) sampling = grouped;
+        else if (products) sampling -= 2 * tmi_expected_overlap(s, i) * sqrt(own * fmax(sampling - own, 0));
     } else if (!c->across) {
         const tmi_expected_group *a = group_of(list, s, i, 0, group), *b = group_of(list, s, i, 1, group);
         sampling -= 2 * correlation(s, i, products, a, b) * a->sampling_sd * b->sampling_sd; /* their weights are 1 and -1 */
