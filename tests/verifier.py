@@ -210,7 +210,7 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
             bounds = [Fraction(design["max_weight"])] if "max_weight" in design else []
             if self.frame and "weight" not in design:
                 bounds.append(1 / min(Fraction(f["smallest"]) for f in self.frame["strata"]))
-            of_sizes = not bounds and "max_unit_weight" in design  # else weights that follow from sizes come after the noise
+            of_sizes = not bounds and ("max_unit_weight" in design or self.any_bounded_by_unit())  # else weights that follow from sizes come after the noise
             most = max(self.of_sizes()) if of_sizes else self.moved(min(bounds)) if bounds else 0
             self.check(most - step < s["largest_point"] * step <= most + (step / 2 if of_sizes else 0), "sampling.largest_point")
             unit = floor(Fraction(design["max_unit_weight"]) / step) if "max_unit_weight" in design else None

@@ -57,6 +57,42 @@ class Contributions:
         for part, step in enumerate(steps):
             self.check(near(step, self.largest(column, part) / high), field + ".step", "is not that of the largest contribution")
 
+    def bounded_by_unit(self, t):
+        """Whether a statistic is a total of which a unit adds at most so much."""
+        return isinstance(t.get("total"), str) and "unit_contribution" in self.c["plan"]["columns"].get(t["total"], {})
+
+    def any_bounded_by_unit(self):
+        return any(self.bounded_by_unit(t) for t in self.c["plan"]["statistics"])
+
+    def is_of_units(self, m):
+        """Whether the rows of a table weigh what they add to totals; counts of rows are made in the same world."""
+        return "unit_contribution" in m and m["weighed_by"] != "none"
+
+    def largest_addition(self, m):
+        return min(m["unit_contribution"]["high"], m["unit_contribution"]["largest_sum_of_unit"])
+
+    def unit_contribution(self, m, field):
+        """What a row adds to a total: weight times value on a grid of at most 2^24 steps up to what a unit adds; at most that, and what the
+        largest weight and value make of it."""
+        self.check(("unit_contribution" in m) or m["weighed_by"] != "unit contribution", field, "says nothing about units")
+        if "unit_contribution" not in m or self.problems:
+            return
+        told, s, field = m["unit_contribution"], self.c["sampling"], field + ".unit_contribution"
+        column, step = told["column"], Fraction(s["step"])
+        self.column_is_the_plans(column, field + ".column")
+        self.check(m["weighed_by"] in ("unit contribution", "psus", "none") and "unit_contribution" in column, field)
+        self.check(not self.protected and s["weights"] is None and "calibrate" not in self.c["plan"], field, "weights may move, or rows have none")
+        self.check(self.rows_per_unit() > 1 and (self.clustered() or self.kind == "census"), field, "is not for such a plan")
+        if self.problems:
+            return
+        points = Fraction(column["unit_contribution"]) / step / Fraction(column["step"])
+        shift = next(k for k in range(1000) if points / 2 ** k <= MOST_POINTS)
+        self.check(told["shift"] == shift and told["largest_sum_of_unit"] == floor(points / 2 ** shift) >= 1, field + ".shift")
+        most = Fraction(s["largest_point"] * max(map(abs, self.ends(column))), 2 ** shift)
+        self.check(abs(told["high"] - min(floor(most) + 1, 2 ** 50)) <= most / 2 ** 50, field + ".high")
+        self.check(told["low"] == (-told["high"] if Fraction(column["from"]) < 0 else 0), field + ".low")
+        self.check(near(told["step"], step * Fraction(column["step"]) * 2 ** shift), field + ".step")
+
     def largest(self, column, part):
         """The largest contribution of units that are not certain, of certain ones, or of all."""
         if "contribution" in column:

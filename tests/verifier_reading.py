@@ -76,15 +76,17 @@ class Reading:
 
     def sum_of(self, numbers, t, kind, groups, codes):
         """The estimate of a count or total in a group; None: this way is not one for it."""
-        tables = [m for m in numbers if m["weighed_by"] == self.main()]
+        of_unit = t["total"] if self.bounded_by_unit(t) else None  # read as a count of rows that weigh what they add
+        tables = [m for m in numbers if m["weighed_by"] == ("unit contribution" if of_unit else self.main())]
+        tables = [m for m in tables if not of_unit or m["unit_contribution"]["column"]["column"] == of_unit]
         inside = [m for m in tables if m.get("where", {}).get("indicator") == t.get("where") and "where" in t]
         world = inside or [m for m in tables if "where" not in m]
-        key = str(t.get("where")) if inside else None
+        key = of_unit, str(t.get("where")) if inside else None
         if key not in self.solutions:
             self.solutions[key] = self.solution(world)
         if self.solutions[key] is None:
             return None
-        return self.functional(self.solutions[key], t, kind, list(zip(groups, codes)), inside)
+        return self.functional(self.solutions[key], t, "count" if of_unit else kind, list(zip(groups, codes)), inside)
 
     def correlation(self, numbers, t, codes):
         """From the noisy sums of squares and products; None: of numbers that may be missing."""
@@ -230,6 +232,8 @@ class Reading:
         """What a step of the integers is worth, in rows or in weights."""
         steps = 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
         unit = Fraction(2 ** m["shift"], steps * prod(a.widths[h] ** a.degree for a in axes if a.number))
+        if m["weighed_by"] == "unit contribution":
+            return float(unit * Fraction(m["unit_contribution"]["step"]))
         return float(unit * (1 if m["weighed_by"] == "none" else Fraction(self.c["sampling"]["step"])))
 
     def coefficient(self, m, axes, own, k, cell):

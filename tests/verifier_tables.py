@@ -52,7 +52,7 @@ class Tables:
         """A column in a table is described as in the plan; those of an indicator or of cuts are."""
         for own in column["of"] if isinstance(column.get("of"), list) else [column]:
             plan = self.c["plan"]["columns"].get(own["column"])
-            keys = {"from", "to", "step", "values", "strata", "of", "parts", "missing", "missing_codes", "contribution"}
+            keys = {"from", "to", "step", "values", "strata", "of", "parts", "missing", "missing_codes", "contribution", "unit_contribution"}
             right = plan is not None and {k: v for k, v in own.items() if k != "column"} == {k: v for k, v in plan.items() if k in keys}
             self.check(right, field, "is not what the plan says of the column")
 
@@ -115,8 +115,10 @@ class Tables:
         self.check(len(places) == len(axes) and places == sorted([*set(places), *set(twice)]), field + ".table.axes")
         for place, axis in zip(places, m["axes"]):
             self.check(self.places.setdefault(place, axis) == axis, field + ".table.axes", "name another axis elsewhere")
-        self.check(self.worlds.setdefault(m["table"]["world"], m.get("where")) == m.get("where"), field + ".table.world")
-        self.check((m["table"]["world"] == 0) == ("where" not in m), field + ".table.world")
+        world = m.get("where"), m.get("unit_contribution")
+        self.check(self.worlds.setdefault(m["table"]["world"], world) == world, field + ".table.world")
+        self.check((m["table"]["world"] == 0) == (world == (None, None)), field + ".table.world")
+        self.unit_contribution(m, field)
         if "where" in m:
             self.column_is_the_plans(m["where"], field + ".where")
             self.check(m["where"]["indicator"] in [t.get("where") for t in self.c["plan"]["statistics"]], field + ".where")
@@ -144,7 +146,7 @@ class Tables:
         """How rows may be weighed: for estimates; for suppression; for sampling variances."""
         s, main = self.c["sampling"], self.main()
         second = {"psus" if self.clustered() else "squares"} | ({"groups"} if any("for_change" in t for t in self.c["plan"]["statistics"]) else set())
-        used = {main} | ({"contribution"} if self.any_contributed() else set()) | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
+        used = {main} | ({"unit contribution"} if self.any_bounded_by_unit() else set()) | ({"contribution"} if self.any_contributed() else set()) | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
         if "deff" in self.c["plan"]["design"].get("weights", {}) and not self.clustered():
             return used | {"none"}
         if not self.measured():
@@ -194,6 +196,8 @@ class Tables:
         """What a unit adds at most, in rows of the largest weight W. Weights of at most W that add up to M have squares w (w - c) that
         add up to M (W - c) at most."""
         s, by = self.c["sampling"], m["weighed_by"]
+        if self.is_of_units(m):
+            return min(Fraction(self.rows_per_unit()), Fraction(m["unit_contribution"]["largest_sum_of_unit"], self.largest_addition(m)))
         if "largest_sum_of_unit" not in s or by in ("none", "contribution"):
             return Fraction(self.rows_per_unit())
         most = s["largest_point" if by in ("weight", "spread") else "largest_point_in_totals"]
@@ -206,6 +210,8 @@ class Tables:
         s, by = self.c["sampling"], m["weighed_by"]
         if by in ("none", "contribution"):
             return 1
+        if self.is_of_units(m):
+            return self.largest_addition(m)
         if by in ("spread", "clamped spread", "squares"):
             if s["weights"] is not None:
                 return 1 if by == "squares" and len({Fraction(w) for w in s["weights"]}) == 1 else s["spread_points"][h]
@@ -247,6 +253,8 @@ class Tables:
             if max(points) > 0 and len({Fraction(w) for w in s["weights"]}) > 1:
                 share = Fraction(max(points) - min(points), max(points))
                 moved = (s["rows"] - K) * (Fraction(steps * most, 2 ** m["shift"]) * share + 2 * rounding)
+        if self.is_of_units(m) and m["unit_contribution"]["low"] < 0:  # what leaves and what enters may have other signs
+            return 2 * own, 4 * own ** 2
         places = full and (len(axes) > 0 or m["weighed_by"] in SECOND)
         if not places:
             return own + moved, (own + moved) ** 2
@@ -496,6 +504,8 @@ class Tables:
                     continue
                 b = t["blocks"]
                 self.check(0 <= t["range"] <= 2 * COEFFICIENT and 1 <= b <= BLOCKS and b & (b - 1) == 0, here)
+                signs = self.is_of_units(m) and m["unit_contribution"]["low"] < 0
+                self.check(not signs or t["range"] in (0, 2 * COEFFICIENT), here + ".range", "is that of both signs")
                 if self.problems:
                     return
                 gain = 2 * self.one_slot(b)
@@ -617,7 +627,7 @@ class Tables:
         if self.problems:  # a table that is none says nothing
             return
         for i, t in enumerate(self.c["plan"]["statistics"]):
-            weighed = "contribution" if self.contributed(t) else self.main()
+            weighed = "unit contribution" if self.bounded_by_unit(t) else "contribution" if self.contributed(t) else self.main()
             self.read = [(m, [Axis(a, self.strata) for a in m["axes"]]) for m in self.c["measurements"] if m["weighed_by"] == weighed]
             read = self.shares_of(t) if OF_DISTRIBUTION & set(t) else self.terms(t)[0] if CONTRASTS & set(t) else [t]
             read = [x for s in read for x in self.sums_of(s)]
@@ -659,6 +669,8 @@ class Tables:
         right = all(any(self.divides(c, by) for a in axes for c in a.told.get("crossed", [])) or self.is_trivial(by) for by in groups)
         if "where" in t and own is None:
             right = right and self.selects(axes, t["where"])
+        if self.bounded_by_unit(t):  # rows weigh what they add
+            return right and m["unit_contribution"]["column"]["column"] == t["total"] and ("where" not in t or own is not None or self.selects(axes, t["where"]))
         right = right and all(self.has(axes, x) for x in about)
         if not right or m["form"] == "full":
             return right

@@ -18,6 +18,8 @@ void tmi_sample_clear(tmi_sample *s)
     tmi_free(s->made);
     tmi_free(s->probabilities);
     tmi_free(s->weights);
+    for (size_t i = 0; s->unit_factors && i < s->plan->column_count; i++) tmi_free(s->unit_factors[i]);
+    tmi_free(s->unit_factors);
     for (size_t k = 0; k < s->replicate_count; k++) tmi_free(s->replicate_names[k]);
     tmi_free(s->replicate_names);
     tmi_free(s->replicates);
@@ -446,6 +448,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     TMI_TRY(set_probabilities(s, list_of(s, probability), err));
     TMI_TRY(set_weights(s, list_of(s, weight), err));
     TMI_TRY(count_excess(s, err));
+    TMI_TRY(tmi_bound_units(s, facts, err));
     if (psus.label) TMI_TRY(tmi_psus_compare(&s->psus, &psus, list_of(s, psus.label), list_of(s, psus.stratum), s->count, err));
 
 done:

@@ -27,6 +27,8 @@ typedef struct tmi_sample {
     int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */
     int64_t units_above;                /* units whose weights add up to more than max_unit_weight, */
     double weight_beyond;               /* and what a release takes off them, as a share of all weights */
+    double **unit_factors; /* by which a release shrinks what each row adds to totals: one list per column of the plan,
+                                           NULL where the plan does not bound what a unit adds */
     tmi_psu_misfits psus;
     char **replicate_names; /* columns of replicate weights, and their rows */
     const double **replicates;

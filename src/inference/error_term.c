@@ -153,7 +153,8 @@ static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool expla
 /* A linearised variable of this table, without values. */
 static tmi_linearised linearised_of(const tmi_workload *w, const tmi_measurement *m)
 {
-    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .terms = 1};
+    const tmi_domain *contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
+    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .terms = 1, .signs = contributed && contributed->grid.low < 0};
     for (size_t a = 0; a < m->marginal.axis_count; a++)
         if (w->origins[m->marginal.axes[a]].number) e.sizes[e.numbers++] = w->axes[m->marginal.axes[a]].levels;
     return e;
@@ -169,8 +170,9 @@ static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurem
     const tmi_plan_statistic *statistic = &s->plan->statistics[m->marginal.statistic];
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const int64_t most = method->most_blocks(&s->places.layout, g.cv);
-    const double expected = tmi_expected_design_effect(tmi_effect_family_of(statistic), &g) * t->squares / r->clamping,
-                 noise = all / r->clamping, enough = TMI_SMALL_ERROR_NOISE * sqrt(expected + (isfinite(noise) ? noise : 0));
+    const double clamping = tmi_clamping_for(r, m->marginal.statistic),
+                 expected = tmi_expected_design_effect(tmi_effect_family_of(statistic), &g) * t->squares / clamping,
+                 noise = all / clamping, enough = TMI_SMALL_ERROR_NOISE * sqrt(expected + (isfinite(noise) ? noise : 0));
     for (t->grid.blocks = 1;; t->grid.blocks *= 2) {
         method->settle(&t->grid, &moves, &s->places.layout);
         t->step = unit * method->worth(&t->grid, &s->places.layout, g.cv);

@@ -73,7 +73,7 @@ static tamis_status measured(bool *found, tmi_measured_error *n, tmi_error_sourc
     if (status != TAMIS_OK) return status;
     const tmi_form_moments f = tmi_form_moments_of(t);
     const int power = tmi_method_of(m->marginal.weighting)->power;
-    const double raised = power == 2 ? r->clamping : sqrt(r->clamping);
+    const double clamping = tmi_clamping_for(r, i), raised = power == 2 ? clamping : sqrt(clamping);
     *n = (tmi_measured_error){.family = tmi_effect_family_of(t),
                               .power = power,
                               .statistic = i,

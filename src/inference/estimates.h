@@ -12,7 +12,7 @@ typedef struct tmi_inference {
     tmi_int128 *const *noisy;                  /* for each measurement one integer per number */
     const struct tmi_calibration *calibration; /* NULL: the schedule has none */
     tmi_reconstruction main, spread, rows;     /* empty where nothing is read from the weighting */
-    tmi_reconstruction contributed;            /* the same */
+    tmi_reconstruction contributed, of_units;  /* the same */
     double clamping;                           /* what bounded weights take off a measured variance: a factor */
     struct tmi_errors *errors;                 /* NULL: sampling variances are own squares, or not read yet */
     struct tmi_count_grid *counts;             /* of statistics with many groups (inverted_counts.h) */
@@ -22,6 +22,12 @@ typedef struct tmi_inference {
                      those of `group` */
     size_t group;
 } tmi_inference;
+
+/* The factor of a statistic: what rows add to totals that are bounded by unit is not bounded once more for their variances. */
+static inline double tmi_clamping_for(const tmi_inference *inference, size_t statistic)
+{
+    return tmi_units_of(&inference->schedule->workload, statistic) ? 1 : inference->clamping;
+}
 
 /* What all results are read from. Errors: SYSTEM. */
 tamis_status tmi_inference_make(tmi_inference *inference, const tmi_schedule *schedule, tmi_int128 *const *noisy,

@@ -8,6 +8,7 @@
 #include "measure/contributions.h"
 #include "measure/controls.h"
 #include "num/number.h"
+#include "schedule/guesses.h"
 
 /* ---- what groups have in common ---- */
 
@@ -246,12 +247,13 @@ double tmi_weighed_spread(const tmi_group_sums *z, const tmi_schedule *s, size_t
     return largest * units; /* the sum of w (w - 1) is at most the largest weight times the sum of the weights */
 }
 
-/* Weights in the tables: values are those of one weighting. */
+/* Weights in the tables, or what rows add: values are those of one weighting. */
 static tamis_status read_weighed(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
     double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
     if (!moments) return tmi_fail_memory(err);
-    tamis_status status = tmi_reconstruct_moments(moments, &r->main, 0, i, 0, err);
+    const tmi_reconstruction *from = tmi_units_of(&r->schedule->workload, i) ? &r->of_units : &r->main;
+    tamis_status status = tmi_reconstruct_moments(moments, from, 0, i, 0, err);
     for (size_t g = 0; g < z->count; g++) memcpy(z->groups[g].value, moments + g * TMI_MOMENTS, TMI_MOMENTS * sizeof *moments);
     tmi_free(moments);
     return status;
@@ -306,6 +308,16 @@ static void set_weighed(tmi_group_sums *z, const tmi_schedule *s, size_t i, size
     z->spread = tmi_weighed_spread(z, s, i);
 }
 
+/* What the squares of rows are relative to what is in the table: themselves, or, where rows weigh what they add to a total, as
+ * much as is guessed of the number. It is only the unit of design effects, and what is expected of a noisy one. */
+static double square_of(const tmi_schedule *s, size_t i)
+{
+    const tmi_domain *d = tmi_units_of(&s->workload, i);
+    if (!d) return 1;
+    const tmi_guessed_value x = tmi_value_of(d->number);
+    return x.mean != 0 ? (x.mean * x.mean + x.sd * x.sd) / x.mean : x.high;
+}
+
 /* The form, where it is not that of strata: squares that variances are multiples of, and a bound. Needs values and their
  * noise. */
 static void set_forms(tmi_statistic_sums *z, const tmi_schedule *s, size_t i)
@@ -317,7 +329,7 @@ static void set_forms(tmi_statistic_sums *z, const tmi_schedule *s, size_t i)
         tmi_group_sums *own = &z->groups[g];
         if (source == TMI_OWN_SQUARES && weighed) set_weighed(own, s, i, g, &f);
         if (source <= TMI_OWN_SQUARES) continue;
-        set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
+        set_squares(&own->proxy, &own->proxy_noise, own, &f, square_of(s, i));
         const bool alike = s->sampling.clustered || source == TMI_PUBLIC_EFFECT; /* units of a cluster may be */
         own->spread = weighed && !alike ? tmi_weighed_spread(own, s, i) : INFINITY;
     }

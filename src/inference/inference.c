@@ -14,6 +14,7 @@ void tmi_inference_clear(tmi_inference *r)
 {
     tmi_reconstruction_clear(&r->main);
     tmi_reconstruction_clear(&r->contributed);
+    tmi_reconstruction_clear(&r->of_units);
     tmi_reconstruction_clear(&r->spread);
     tmi_reconstruction_clear(&r->rows);
     if (r->errors) tmi_errors_clear(r->errors);
@@ -52,6 +53,7 @@ tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int
     if (!(r->counts = tmi_count_grid_new())) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_reconstruct(&r->main, s, weighting, noisy, err));
     if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
+    if (tmi_has_bounds_by_unit(s->plan)) TMI_TRY(tmi_reconstruct(&r->of_units, s, TMI_OF_UNITS, noisy, err));
     if (source == TMI_MEASURED_ERRORS) TMI_TRY(set_clamping(r, err));
     if (weighting != TMI_UNWEIGHTED && (tmi_asks_units(&s->plan->postprocess) || source == TMI_PUBLIC_EFFECT))
         TMI_TRY(tmi_reconstruct(&r->rows, s, TMI_UNWEIGHTED, noisy, err));

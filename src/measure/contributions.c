@@ -203,6 +203,7 @@ int64_t tmi_contribution_factor(const tmi_schedule *s, const tmi_origin *o, size
 
 tmi_weighting tmi_weighting_of(const tmi_schedule *s, size_t i)
 {
+    if (tmi_units_of(&s->workload, i)) return TMI_OF_UNITS;
     return s->workload.maps[i].contributed ? TMI_CONTRIBUTED : tmi_main_weighting(s);
 }
 

@@ -178,7 +178,7 @@ static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, si
     if (tmi_main_weighting(s) == TMI_UNWEIGHTED) {
         TMI_TRY(add_strata(g, s, i, group, err));
     } else {
-        TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHTED, i, group, 0, err));
+        TMI_TRY(tmi_moment_noise_make(&g->estimate, s, tmi_weighting_of(s, i), i, group, 0, err));
         if (tmi_variance_source_for(s, i) ==
             TMI_OWN_SQUARES) { /* of groups that lie in one stratum, or of weights that are alike */
             const size_t h = tmi_group_stratum(s, i, group);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "measure/unit_contributions.h"
 #include "num/bound.h"
 #include "num/exact.h"
 
@@ -76,17 +77,20 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
 
 /* ---- what a row adds ---- */
 
-/* The largest point of the weights that rows bring, in tables of a weighting. */
-static int64_t largest_point(const tmi_sampling *s, size_t weighting)
+/* The largest point of the weights that rows bring, or of what they add, in tables of a weighting. */
+static int64_t largest_point(const tmi_workload *w, size_t weighting, size_t domain)
 {
-    return tmi_method_of(weighting) || weighting == TMI_CLAMPED ? s->most_clamped : s->most;
+    const tmi_domain *contributed = tmi_contributed_in(w, weighting, domain);
+    if (contributed) return tmi_largest_addition(contributed);
+    return tmi_method_of(weighting) || weighting == TMI_CLAMPED ? w->sampling->most_clamped : w->sampling->most;
 }
 
 /* The largest weight of a row of a stratum, in steps. */
-static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_sampling *s, size_t h)
+static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, size_t h)
 {
+    const tmi_sampling *s = w->sampling;
     const bool rows = s->weights == TMI_ROWS;
-    const int64_t most = largest_point(s, m->marginal.weighting);
+    const int64_t most = largest_point(w, m->marginal.weighting, m->marginal.domain);
     if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return tmi_int(e, 1);
     if (!rows) {
         const bool alike = is_of_errors(m) && s->weights == TMI_ALIKE;
@@ -100,7 +104,7 @@ static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_samp
 /* What a row adds, all levels together: its weight times the product of the m^d. */
 static tmi_term whole_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, size_t h)
 {
-    tmi_term whole = weight_of(e, m, w->sampling, h);
+    tmi_term whole = weight_of(e, m, w, h);
     for (size_t i = 0; i < m->marginal.axis_count; i++) {
         const size_t axis = m->marginal.axes[i];
         if (!is_number(w, axis)) continue;
@@ -163,6 +167,8 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
     }
     if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return unit;
     if (is_of_errors(m) && s->weights == TMI_ALIKE) return unit;
+    const tmi_domain *contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
+    if (contributed) return unit * contributed->grid.step;
     const double step = tmi_number_nearest(s->step);
     if (!tmi_weighs_squares(m->marginal.weighting)) return unit * step;
     return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->variance_step));
@@ -191,20 +197,28 @@ static int64_t rows_per_unit(const tmi_workload *w)
     return rows > 1 ? rows : 1;
 }
 
-/* Whether the bound of a unit's rows together bounds what they add to tables of a weighting, more than rows_per_unit does. The
- * weights w of a unit are at most W each and M together. So they add up to M at most, and their squares w (w - c), those below 0
- * left out, to M (W - c), the square of the largest weight times M/W: M/W rows of the largest weight in both. */
-static bool unit_is_bounded(const tmi_workload *w, size_t weighting)
+/* What the rows of a unit weigh at most, all together, or add; 0: nothing bounds them together. */
+static int64_t most_of_unit(const tmi_workload *w, size_t weighting, size_t domain)
 {
-    const tmi_sampling *s = w->sampling;
-    return s->most_of_unit > 0 && weighting != TMI_UNWEIGHTED && weighting != TMI_CONTRIBUTED &&
-           s->most_of_unit < (tmi_int128)rows_per_unit(w) * largest_point(s, weighting);
+    const tmi_domain *contributed = tmi_contributed_in(w, weighting, domain);
+    if (contributed) return contributed->most_of_unit;
+    return weighting == TMI_UNWEIGHTED || weighting == TMI_CONTRIBUTED ? 0 : w->sampling->most_of_unit;
 }
 
-double tmi_largest_rows_of_unit(const tmi_workload *w, size_t weighting)
+/* Whether the bound of a unit's rows together bounds what they add to tables of a weighting, more than rows_per_unit does. The
+ * weights w of a unit are at most W each and M together. So they add up to M at most, and their squares w (w - c), those below 0
+ * left out, to M (W - c), the square of the largest weight times M/W: M/W rows of the largest weight in both. Contributions
+ * are bounded in size, and nothing is made of their squares. */
+static bool unit_is_bounded(const tmi_workload *w, size_t weighting, size_t domain)
 {
-    if (!unit_is_bounded(w, weighting)) return (double)rows_per_unit(w);
-    return (double)w->sampling->most_of_unit / (double)largest_point(w->sampling, weighting);
+    const int64_t most = most_of_unit(w, weighting, domain);
+    return most > 0 && most < (tmi_int128)rows_per_unit(w) * largest_point(w, weighting, domain);
+}
+
+double tmi_largest_rows_of_unit(const tmi_workload *w, size_t weighting, size_t domain)
+{
+    if (!unit_is_bounded(w, weighting, domain)) return (double)rows_per_unit(w);
+    return (double)most_of_unit(w, weighting, domain) / (double)largest_point(w, weighting, domain);
 }
 
 double tmi_moved_by_weights(const tmi_workload *w, tmi_weighting weighting)
@@ -275,11 +289,18 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
     return TAMIS_OK;
 }
 
-/* A record can be in two places of a FULL table, or in two PSUs: it leaves one and enters the other. Else it changes its only
- * place, or leaves. */
-static bool has_places(const tmi_measurement *m)
+/* Whether rows add to a total on both sides of 0: what leaves a place and what enters it may both move it the same way. */
+static bool has_signs(const tmi_measurement *m, const tmi_workload *w)
 {
-    return m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_errors(m));
+    const tmi_domain *contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
+    return contributed && contributed->grid.low < 0;
+}
+
+/* A record can be in two places of a FULL table, or in two PSUs: it leaves one and enters the other. Else it changes its only
+ * place, or leaves; with signs it leaves, and another one enters. */
+static bool has_places(const tmi_measurement *m, const tmi_workload *w)
+{
+    return has_signs(m, w) || (m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_errors(m)));
 }
 
 /* By how much the rows of a unit move the numbers of one place, where a row adds `most` at most. */
@@ -290,10 +311,10 @@ static tmi_term own_of(tmi_exact *e, const tmi_measurement *m, const tmi_workloa
             ? 1
             : 2; /* a number by itself changes in its place, where what was there and what comes are both rounded */
     /* Rows of the largest weight that a unit is worth at most, and all of its rows, each of them rounded. */
-    tmi_term rows = unit_is_bounded(w, m->marginal.weighting)
-                        ? tmi_div(e, tmi_int(e, w->sampling->most_of_unit),
-                                  tmi_int(e, largest_point(w->sampling, m->marginal.weighting)))
-                        : tmi_int(e, rows_per_unit(w));
+    const size_t weighting = m->marginal.weighting, domain = m->marginal.domain;
+    tmi_term rows = unit_is_bounded(w, weighting, domain) ? tmi_div(e, tmi_int(e, most_of_unit(w, weighting, domain)),
+                                                                    tmi_int(e, largest_point(w, weighting, domain)))
+                                                          : tmi_int(e, rows_per_unit(w));
     return tmi_add(e, tmi_mul(e, rows, steps_of(e, m, w, most)), tmi_int(e, rows_per_unit(w) * roundings * rounding_of(m, w)));
 }
 
@@ -305,11 +326,11 @@ static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, cons
     tamis_status status;
     tmi_term own = own_of(&e, m, w, law->most);
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
-    tmi_term first = tmi_add(&e, own, moved), all = has_places(m) ? tmi_add(&e, first, own) : first;
+    const bool places = has_places(m, w), apart = places && !has_signs(m, w);
+    tmi_term first = tmi_add(&e, own, moved), all = places ? tmi_add(&e, first, own) : first;
     TMI_TRY(tmi_exact_copy(&l1, &e, all));
-    TMI_TRY(
-        tmi_exact_copy(&law->l2_squared, &e,
-                       has_places(m) ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
+    TMI_TRY(tmi_exact_copy(&law->l2_squared, &e,
+                           apart ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
     /* If a record stays in its place, what was there and what comes are both rounded. */
     tmi_term both = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), tmi_int(&e, rounding_of(m, w)));
     TMI_TRY(tmi_exact_copy(&within, &e, tmi_add(&e, first, both)));
@@ -369,7 +390,7 @@ static tmi_term l1_in_stratum(tmi_exact *e, const tmi_measurement *m, const tmi_
 {
     if (is_of_errors(m) || m->marginal.weighting == TMI_CONTRIBUTED) return tmi_int(e, law->l1); /* whatever the stratum is */
     tmi_term own = own_of(e, m, w, whole_of(e, m, w, h));
-    return has_places(m) ? tmi_add(e, own, own) : own;
+    return has_places(m, w) ? tmi_add(e, own, own) : own;
 }
 
 /* Whether records of stratum h are in the numbers of law k. */

@@ -99,8 +99,8 @@ static inline const tmi_noise_law *tmi_law_in_stratum(const tmi_measurement *m, 
 }
 
 /* What the rows of a unit add to tables of a weighting at most, all together, in rows of the largest weight: rows_per_unit, or
- * less where a unit's weights are bounded together. */
-double tmi_largest_rows_of_unit(const tmi_workload *workload, size_t weighting);
+ * less where a unit's weights, or what they add to totals of the domain's number, are bounded together. */
+double tmi_largest_rows_of_unit(const tmi_workload *workload, size_t weighting, size_t domain);
 
 /* By how much the weights of all other records together may move with a replaced record, where weights are protected; in units of
  * what a record adds. */

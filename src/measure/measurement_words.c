@@ -46,7 +46,8 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
                                           [TMI_WEIGHTED] = "weighted ",
                                           [TMI_CONTRIBUTED] = "contributions: ",
                                           [TMI_SPREAD] = "for the variance: ",
-                                          [TMI_CLAMPED] = "for the variance, bounded: "};
+                                          [TMI_CLAMPED] = "for the variance, bounded: ",
+                                          [TMI_OF_UNITS] = "contributions of units: "};
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     bool first = true;
     tmi_text_put(text, method ? method->name : weighed[m->marginal.weighting]);
@@ -54,8 +55,10 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
         put_statistic(text, &w->plan->statistics[m->marginal.statistic]);
         return;
     }
-    put_numbers(text, m, w);
-    if (w->domains[m->marginal.domain]) tmi_text_format(text, " where %s", w->domains[m->marginal.domain]->name);
+    const tmi_domain *domain = &w->domains[m->marginal.domain];
+    if (tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain)) tmi_text_put(text, domain->number->name);
+    else put_numbers(text, m, w);
+    if (domain->where) tmi_text_format(text, " where %s", domain->where->name);
     for (size_t i = 0; i < m->marginal.axis_count; i++) {
         if (w->origins[m->marginal.axes[i]].number) continue;
         tmi_text_put(text, first ? " by " : ", ");
@@ -80,7 +83,13 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
         return;
     }
     const bool places = m->marginal.form == TMI_FULL && m->marginal.axis_count > 0;
-    if (places)
+    const tmi_domain *contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
+    if (contributed)
+        tmi_text_put(text, places || contributed->grid.low < 0
+                               ? "a record adds its weight to one cell; of a replaced one that leaves and another one enters, in "
+                                 "size: |c| + |c'| <= 2 w"
+                               : "a replaced record changes one number by at most its weight: |c - c'| <= w");
+    else if (places)
         tmi_text_put(text,
                      "a record adds its weight, spread over the levels of one cell; a replaced one leaves a cell and enters "
                      "another: |c| + |c'| <= 2 w");
@@ -93,8 +102,10 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
     if (privacy->design_protected && m->marginal.weighting != TMI_UNWEIGHTED)
         tmi_text_put(text, "; the weights of all others may move with it");
     if (privacy->rows_per_unit > 1) tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
-    if (tmi_largest_rows_of_unit(w, m->marginal.weighting) < (double)privacy->rows_per_unit)
-        tmi_text_put(text, ", whose w add up to at most max_unit_weight");
+    if (tmi_largest_rows_of_unit(w, m->marginal.weighting, m->marginal.domain) < (double)privacy->rows_per_unit)
+        tmi_text_format(text, ", whose %sw add up to at most %s", contributed ? "sizes of " : "",
+                        contributed ? "unit_contribution" : "max_unit_weight");
+    if (contributed) tmi_text_put(text, "; w is weight times value: all rows of a unit are shrunk by one factor");
     if (m->marginal.weighting == TMI_CONTRIBUTED)
         tmi_text_put(text, "; w is 1: the numbers are weight times value, clamped to public bounds");
     if (m->strata > 1)

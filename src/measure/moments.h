@@ -8,16 +8,19 @@
 typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
 
 /* How rows are weighed in a table: not at all (the weight comes after the noise), by w, not at all because numbers are w times
- * values (contributions.h), by the a of variances, or by the a that weights up to a bound would have. From TMI_STANDARD_ERRORS
- * on tables are those of the second stage (standard_errors.h), one weighting per method: by w up to that bound, in the totals of
- * PSUs; by the a of weights up to it; as the first, for totals of groups of PSUs, which are made from the same table. Tables of
- * different weightings say nothing about each other. */
+ * values (contributions.h), by the a of variances, or by the a that weights up to a bound would have. Totals of a number of which
+ * a unit adds at most so much are read from tables in which rows weigh what they add (unit_contributions.h): those have a domain
+ * of their own. From TMI_STANDARD_ERRORS on tables are those of the second stage (standard_errors.h), one weighting per method:
+ * by w up to that bound, in the totals of PSUs, and in a domain of unit contributions by these; by the a of weights up to it; as
+ * the first, for totals of groups of PSUs, which are made from the same table. Tables of different weightings say nothing about
+ * each other. */
 typedef enum tmi_weighting {
     TMI_UNWEIGHTED,
     TMI_WEIGHTED,
     TMI_CONTRIBUTED,
     TMI_SPREAD,
     TMI_CLAMPED,
+    TMI_OF_UNITS,
     TMI_STANDARD_ERRORS,
     TMI_UNIT_SQUARES,
     TMI_GROUP_TOTALS,
@@ -36,6 +39,19 @@ tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *worklo
                                  size_t group, size_t stratum, const double coefficients[TMI_MOMENTS], const double *control,
                                  tamis_error *err);
 void tmi_moment_sum_clear(tmi_moment_sum *sum);
+
+/* The domain, if rows weigh what they add to totals of its number in tables of a weighting; else NULL: they have weights, or
+ * none. */
+static inline const tmi_domain *tmi_contributed_in(const tmi_workload *workload, size_t weighting, size_t domain)
+{
+    return weighting >= TMI_OF_UNITS && workload->domains[domain].number ? &workload->domains[domain] : NULL;
+}
+
+/* The domain of a statistic that is read from such tables; else NULL. */
+static inline const tmi_domain *tmi_units_of(const tmi_workload *workload, size_t statistic)
+{
+    return tmi_contributed_in(workload, TMI_OF_UNITS, workload->maps[statistic].domain);
+}
 
 /* Whether the rows of a map have a moment: x and y may be missing. */
 static inline bool tmi_has_moment(const tmi_statistic_map *map, size_t moment)

@@ -329,6 +329,7 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
                                tamis_error *err)
 {
     const tmi_plan_design *d = &plan->design;
+    const bool by_unit = d->max_unit_weight || tmi_has_bounds_by_unit(plan); /* weights are bounded before the noise */
     *s = (tmi_sampling){.design = d,
                         .psus = psus,
                         .frame = frame,
@@ -336,9 +337,7 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
                         .strata = d->stratum_count,
                         .public_strata = d->by && !plan->privacy.design_protected};
     set_counts(s, plan, frame);
-    tamis_status status = weighs_rows(d)       ? set_rows(s, plan, frame, err)
-                          : d->max_unit_weight ? set_sizes(s, plan, err)
-                                               : set_strata(s, err);
+    tamis_status status = weighs_rows(d) ? set_rows(s, plan, frame, err) : by_unit ? set_sizes(s, plan, err) : set_strata(s, err);
     if (status == TAMIS_OK && s->weights == TMI_STRATA) s->ratio = ratio_of(s);
     s->most_clamped = s->most;
     if (status != TAMIS_OK) tmi_sampling_clear(s);

@@ -41,7 +41,8 @@ typedef struct tmi_sampling {
     tamis_number *step, *variance_step;
     int64_t *points, *variance_points; /* STRATA: one per stratum; variance_factor = variance_points * variance_step */
     int64_t most;                      /* points at most */
-    bool of_sizes; /* ROWS: points[h] of the row's stratum, where weights that follow from sizes are bounded by unit */
+    bool
+        of_sizes; /* ROWS: points[h] of the row's stratum, where weights that follow from sizes, or totals, are bounded by unit */
     bool stages; /* ROWS: the product of points[h], or of one over the cluster's probability, and the sizes of the second stage */
     int first_bits, stage_bits; /* stages: one over the probability in steps of 2^-first_bits, one over the units drawn in a
                                    cluster in steps of 2^-stage_bits; 0: not read */

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "measure/classes.h"
 #include "measure/contributions.h"
+#include "measure/unit_contributions.h"
 #include "plan/json.h"
 
 void tmi_workload_clear(tmi_workload *w)
@@ -157,28 +158,38 @@ done:
 
 /* ---- domains ---- */
 
+static tamis_status take_domain(size_t *place, tmi_workload *w, const tmi_domain *domain, tamis_error *err)
+{
+    for (*place = 0; *place < w->domain_count; ++*place)
+        if (w->domains[*place].where == domain->where && w->domains[*place].number == domain->number) return TAMIS_OK;
+    if (!tmi_grow(&w->domains, &w->domain_room, w->domain_count, sizeof *w->domains)) return tmi_fail_memory(err);
+    tmi_domain *made = &w->domains[w->domain_count++];
+    *made = *domain;
+    return made->number ? tmi_unit_contributions_make(made, w->sampling, err) : TAMIS_OK;
+}
+
 static tamis_status set_worlds(tmi_workload *w, tamis_error *err)
 {
-    if (!tmi_grow(&w->domains, &w->domain_room, 0, sizeof *w->domains)) return tmi_fail_memory(err);
-    w->domains[w->domain_count++] = NULL;
-    for (size_t k = 0; k < w->plan->statistic_count; k++) {
+    tamis_status status = take_domain(&(size_t){0}, w, &(tmi_domain){0}, err);
+    for (size_t k = 0; k < w->plan->statistic_count && status == TAMIS_OK; k++) {
         const size_t i = w->order[k];
-        const tmi_plan_column *where = w->plan->statistics[i].where;
+        const tmi_plan_statistic *t = &w->plan->statistics[i];
+        const tmi_plan_column *where = t->where;
         tmi_statistic_map *r = &w->maps[i];
+        tmi_domain domain = {.number = tmi_is_bounded_by_unit(t) ? t->column : NULL};
         r->where = where;
-        if (r->known || !where) continue;
+        if (r->known) continue;
         /* conditions are taken one by one if all of their columns serve something else, or if there is only one; if none of them
          * does, there is a domain of its own */
         const condition_counts n = count_conditions(w, where);
         r->whole = n.all > 1 && n.serving < n.all;
-        if (n.all == 0 || n.serving > 0) continue;
-        while (r->domain < w->domain_count && w->domains[r->domain] != where) r->domain++;
-        r->where = NULL;
-        if (r->domain < w->domain_count) continue;
-        if (!tmi_grow(&w->domains, &w->domain_room, w->domain_count, sizeof *w->domains)) return tmi_fail_memory(err);
-        w->domains[w->domain_count++] = where;
+        if (n.all > 0 && n.serving == 0) {
+            domain.where = where;
+            r->where = NULL;
+        }
+        status = take_domain(&r->domain, w, &domain, err);
     }
-    return TAMIS_OK;
+    return status;
 }
 
 /* ---- classes ---- */
@@ -405,6 +416,7 @@ static tamis_status set_variable(tmi_variable *v, tmi_workload *w, size_t i, con
     tamis_status status = TAMIS_OK;
     *v = (tmi_variable){.column = x, .axis = SIZE_MAX, .classes = SIZE_MAX};
     if (!x) return TAMIS_OK;
+    if (w->domains[w->maps[i].domain].number) return TAMIS_OK; /* which is x: rows weigh what they add */
     if (x->conditions) TMI_TRY(set_indicator(v, w, x, err));
     else TMI_TRY(take_number(&v->axis, w, x, w->maps[i].contributed, err));
     TMI_TRY(take_axis(w, i, v->axis, err));

@@ -11,7 +11,8 @@
  * both. Each is a product of one vector per axis. Totals of a number whose range contains 0 take missing values as 0, if nothing
  * else is asked about it.
  *
- * A `where` whose columns serve nothing else is a domain of its own: rows outside it add nothing to its tables. */
+ * A `where` whose columns serve nothing else is a domain of its own: rows outside it add nothing to its tables. So is a number of
+ * which a unit adds no more to totals than the plan says. */
 #ifndef TMI_MEASURE_WORKLOAD_H
 #define TMI_MEASURE_WORKLOAD_H
 
@@ -47,12 +48,21 @@ typedef struct tmi_origin {
     tmi_grid grids[2];             /* of contributions: of each part, the same points with other steps */
 } tmi_origin;
 
+/* Which rows are added up in a table, and what they weigh. */
+typedef struct tmi_domain {
+    const tmi_plan_column *where;  /* NULL: all rows */
+    const tmi_plan_column *number; /* rows weigh what they add to totals of it (unit_contributions.h); NULL: their weights */
+    tmi_grid grid;                 /* of what a row adds */
+    int shift;                     /* of it, as an engine multiplies it */
+    int64_t most_of_unit;          /* what the rows of a unit add at most, all together, in steps of the grid */
+} tmi_domain;
+
 /* A column of a statistic: a number's axis, or an indicator of classes. */
 typedef struct tmi_variable {
     const tmi_plan_column *column; /* NULL: there is none */
-    size_t axis;
-    size_t classes;        /* of an indicator; SIZE_MAX: the axis is a number's */
-    double *present, *one; /* of an indicator: whether a class has a value, and whether that is 1; or what it is */
+    size_t axis;                   /* SIZE_MAX: there is none, as all rows are alike, or weigh what they add to totals of it */
+    size_t classes;                /* of an indicator; SIZE_MAX: the axis is a number's */
+    double *present, *one;         /* of an indicator: whether a class has a value, and whether that is 1; or what it is */
 } tmi_variable;
 
 /* One group of a statistic, which another one is about that is not by these columns (inference/step_mean.c). */
@@ -98,7 +108,7 @@ typedef struct tmi_workload {
     size_t axis_count, axis_room, origin_room;
     tmi_classes *classes;
     size_t classes_count, classes_room;
-    const tmi_plan_column **domains; /* the first one is NULL: all rows */
+    tmi_domain *domains; /* the first one has all rows and their weights */
     size_t domain_count, domain_room;
     tmi_statistic_map *maps; /* one per statistic */
     size_t control_axis;     /* of the cells that results are calibrated to; SIZE_MAX: there is one, or none, in each table */

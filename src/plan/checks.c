@@ -12,6 +12,22 @@ static const tmi_value *find(const tmi_value *root, const char *section, const c
     return map && map->kind == TMI_VALUE_MAP ? tmi_value_get(map, key) : NULL;
 }
 
+/* What the rows of a unit add together is bounded only where it may have several, which were drawn with it. */
+static void check_unit_contributions(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan)
+{
+    const tmi_value *columns = tmi_value_get(root, "columns");
+    const bool several = plan->privacy.rows_per_unit > 1;
+    if (!columns || columns->kind != TMI_VALUE_MAP || (several && tmi_counts_rows(plan))) return;
+    for (const tmi_value *column = tmi_value_first(columns); column; column = tmi_value_next(column)) {
+        const tmi_value *key = column->kind == TMI_VALUE_MAP ? tmi_value_get(column, "unit_contribution") : NULL;
+        if (key)
+            tmi_complain_key(reader, key,
+                             several ? "not with replacement: the rows of a unit are its draws, which count one by one"
+                                     : "not needed: a unit has several rows only with `id` and `rows_per_unit` above 1 under "
+                                       "privacy, and `contribution` bounds what a single one adds");
+    }
+}
+
 static void check_units(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan)
 {
     const tmi_value *id = find(root, "privacy", "id"), *rows = find(root, "privacy", "rows_per_unit"),
@@ -33,6 +49,7 @@ static void check_units(tmi_reader *reader, const tmi_value *root, const tamis_p
         tmi_complain_key(reader, find(root, "design", "max_unit_weight"),
                          "not needed: a unit has several rows only with `id` and `rows_per_unit` above 1 under privacy, and "
                          "max_weight bounds a single one");
+    check_unit_contributions(reader, root, plan);
     if (plan->design.frame && !id)
         tmi_complain_key(reader, design,
                          "expected the key id under privacy: rows are matched with the frame by it, e.g. id: school_id");

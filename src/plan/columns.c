@@ -183,7 +183,7 @@ static const tmi_plan_key keys[] = {
     {.name = "missing", .read = tmi_read_later}, {.name = "missing_codes", .read = tmi_read_later},
     {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
     {.name = "strata", .read = tmi_read_later},  {.name = "of", .read = tmi_read_later},
-    {.name = "parts", .read = tmi_read_later},
+    {.name = "parts", .read = tmi_read_later},   {.name = "unit_contribution", .read = tmi_read_later},
 };
 
 static const char *const number_keys[] = {"from", "to", "step"};
@@ -226,8 +226,11 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
     if (strata && !tmi_value_get(value, "values")) read_recoded(reader, strata, column);
     const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");
     if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "is for numbers; this column is a category");
-    const tmi_value *contribution = tmi_value_get(value, "contribution");
-    if (contribution && category && !number) tmi_complain_key(reader, contribution, "is for numbers; this column is a category");
+    static const char *const bounds[] = {"contribution", "unit_contribution"};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        const tmi_value *bound = tmi_value_get(value, bounds[i]);
+        if (bound && category && !number) tmi_complain_key(reader, bound, "is for numbers; this column is a category");
+    }
     if (column->is_number || strata) return;
     const tmi_value *missing = tmi_value_get(value, "missing"), *codes = tmi_value_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);

@@ -1,6 +1,6 @@
-/* Bounds of what a row adds to a total, weight times value: a number for all rows (`contribution`), or a value's bound that is a
- * multiple of a public size in the frame (`to: {times: 1.5, of: size}`), which units that are drawn in proportion to their size
- * turn into the same bound for all.                                                                                   */
+/* Bounds of what is added to a total, weight times value: a number for each row (`contribution`), or for all rows of a unit
+ * together (`unit_contribution`); or a value's bound that is a multiple of a public size in the frame (`to: {times: 1.5, of:
+ * size}`), which units that are drawn in proportion to their size turn into the same bound for all.                   */
 #include <string.h>
 
 #include "base/memory.h"
@@ -21,6 +21,19 @@ void tmi_read_contribution(tmi_reader *reader, const tmi_value *value, tmi_plan_
         tmi_complain_key(reader, value, "expected one range for all strata beside it: {from: 0, to: 4000, step: 1}");
     else if (column->times)
         tmi_complain_key(reader, value, "expected either `contribution` or `to: {times, of}`, which bounds contributions too");
+}
+
+void tmi_read_unit_contribution(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
+{
+    if (!tmi_read_exact(reader, value, &column->unit_contribution, "90000")) return;
+    if (tmi_number_sign(column->unit_contribution) <= 0)
+        tmi_complain(reader, value,
+                     "expected a number above 0: the largest sum of weight times value that the rows of a unit add, e.g. 90000");
+    else if (column->by_stratum)
+        tmi_complain_key(reader, value, "expected one range for all strata beside it: {from: 0, to: 4000, step: 1}");
+    else if (column->times || column->contribution)
+        tmi_complain_key(reader, value, "expected either the bound of a unit's rows together or that of a row, %s, not both",
+                         column->times ? "`to: {times, of}`" : "`contribution`");
 }
 
 /* Only the frame knows the bound; until it is read, what the grid allows is used. */

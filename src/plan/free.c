@@ -34,6 +34,7 @@ static void clear_column(const tmi_plan_column *column, size_t strata)
     tmi_free(column->by_stratum);
     tmi_free(column->missing_codes);
     tamis_number_free(column->contribution);
+    tamis_number_free(column->unit_contribution);
     tamis_number_free(column->times);
     tmi_free(column->of);
     free_texts(column->missing_texts, column->missing_text_count);

@@ -72,6 +72,7 @@ static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_pl
         else put_bound(out, "to", column->to, plan, column);
         put_bound(out, "step", column->step, plan, column);
         tmi_put_exact_field(out, "contribution", column->contribution);
+        tmi_put_exact_field(out, "unit_contribution", column->unit_contribution);
     } else if (column->recode && !(in_plan && tmi_is_part_of_strata(&plan->design, column))) {
         const tmi_plan_column *of = column->recode_of;
         if (of != plan->design.by) tmi_put_text_field(out, "of", of->name);

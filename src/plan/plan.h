@@ -96,6 +96,7 @@ struct tmi_plan_column {
     size_t missing_code_count;
     tamis_number
         *contribution; /* in totals weight times value counts up to this size; NULL: as far as the range and weights go */
+    tamis_number *unit_contribution; /* the same of all rows of a unit together; NULL: no bound */
     tamis_number
         *times; /* `to` is this many times a size in the frame, `to` and `grid` only what a grid allows; NULL: it is not */
     char *of;   /* with `times`: the column of the frame */
@@ -542,10 +543,24 @@ static inline bool tmi_has_mechanism(const tmi_plan_statistic *statistic)
     return is_quantile && !is_read;
 }
 
-/* Whether totals of a number add up contributions, weight times value, with a bound of their own. */
+/* Whether totals of a number add up contributions, weight times value, with a bound of their own for each row. */
 static inline bool tmi_has_contributions(const tmi_plan_column *column)
 {
     return column && (column->contribution || column->times);
+}
+
+/* Whether a statistic is a total of a number of which a unit adds at most so much. */
+static inline bool tmi_is_bounded_by_unit(const tmi_plan_statistic *statistic)
+{
+    return statistic->kind == TMI_TOTAL && statistic->column->unit_contribution;
+}
+
+/* Whether a plan has one. */
+static inline bool tmi_has_bounds_by_unit(const tamis_plan *plan)
+{
+    bool has = false;
+    for (size_t i = 0; i < plan->statistic_count; i++) has = has || tmi_is_bounded_by_unit(&plan->statistics[i]);
+    return has;
 }
 
 /* Whether every set of as many units is as likely: a simple random sample of units that are drawn once, of which all respond. */

@@ -248,8 +248,10 @@ static void read_number(tmi_reader *reader, const tmi_value *value, const tmi_pl
 {
     read_range(reader, value, design, column);
     const tmi_value *typical = tmi_value_get(value, "typical"), *missing = tmi_value_get(value, "missing"),
-                    *codes = tmi_value_get(value, "missing_codes"), *contribution = tmi_value_get(value, "contribution");
+                    *codes = tmi_value_get(value, "missing_codes"), *contribution = tmi_value_get(value, "contribution"),
+                    *of_unit = tmi_value_get(value, "unit_contribution");
     if (contribution) tmi_read_contribution(reader, contribution, column);
+    if (of_unit) tmi_read_unit_contribution(reader, of_unit, column);
     if (missing) read_missing(reader, missing, column, design->stratum_count);
     if (typical) tmi_read_typical_number(reader, typical, column);
     if (codes) read_missing_codes(reader, codes, column);

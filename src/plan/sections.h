@@ -96,6 +96,7 @@ void tmi_read_regression(tmi_reader *reader, const tmi_value *value, const tmi_v
 bool tmi_is_relative_bound(const tmi_value *to);
 void tmi_read_relative_bound(tmi_reader *reader, const tmi_value *to, const tmi_plan_design *design, tmi_plan_column *column);
 void tmi_read_contribution(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);
+void tmi_read_unit_contribution(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);
 
 /* A number whose bound is another one for each unit is only added up. */
 void tmi_check_relative_bounds(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan);

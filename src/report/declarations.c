@@ -13,13 +13,14 @@ static const struct {
 } words[TMI_DECLARATIONS] = {
     [TMI_DECLARE_COMPLETE] = {"missing: none", "If no value is missing"},
     [TMI_DECLARE_CONTRIBUTION] = {"contribution", "If large values have small weights"},
+    [TMI_DECLARE_OF_UNITS] = {"unit_contribution", "If few units add more to totals"},
     [TMI_DECLARE_PSUS] = {"psus", "If the list of sampled clusters is public"},
     [TMI_DECLARE_DEFF] = {"deff", "If a design effect is public"},
     [TMI_DECLARE_SAMPLE] = {"typical: {sample}", "If the sample has nowhere near"},
     [TMI_DECLARE_CLUSTER] = {"typical: {cluster}", "If a cluster has nowhere near"},
 };
 
-static bool is_about_columns(tmi_declaration_kind kind) { return kind <= TMI_DECLARE_CONTRIBUTION; }
+static bool is_about_columns(tmi_declaration_kind kind) { return kind <= TMI_DECLARE_OF_UNITS; }
 
 /* "income, hours and 2 more"; of contributions with the bound that was tried: "income (200,000)". */
 static void put_columns(tmi_text *text, const tmi_schedule *s, tmi_declaration_kind kind, size_t most)
@@ -30,7 +31,9 @@ static void put_columns(tmi_text *text, const tmi_schedule *s, tmi_declaration_k
         double bound;
         if (!tmi_declaration_is_about(s, kind, column) || count++ >= most) continue;
         tmi_text_format(text, "%s%s", count > 1 ? ", " : "", column->name);
-        if (kind != TMI_DECLARE_CONTRIBUTION || !tmi_change_contribution(&bound, s, column)) continue;
+        if (!(kind == TMI_DECLARE_CONTRIBUTION && tmi_change_contribution(&bound, s, column)) &&
+            !(kind == TMI_DECLARE_OF_UNITS && tmi_change_unit_contribution(&bound, s, column)))
+            continue;
         tmi_text_put(text, " (");
         tmi_text_rounded(text, bound, bound < 10 ? 2 : 0);
         tmi_text_put(text, ")");

@@ -46,6 +46,10 @@ static void column_words(tmi_text *words, const tmi_plan_column *column, const t
         tmi_text_put(words, "; in totals weight times value counts up to ");
         tmi_text_number(words, column->contribution);
     }
+    if (column->unit_contribution) {
+        tmi_text_put(words, "; in totals weight times value of a unit's rows counts up to ");
+        tmi_text_number(words, column->unit_contribution);
+    }
     for (size_t h = 0; column->by_stratum && h < design->stratum_count; h++) {
         const tmi_plan_range *r = &column->by_stratum[h];
         tmi_text_format(words, "%s%s ", h ? "; " : "", design->strata[h].name);

@@ -44,6 +44,14 @@ static void write_facts(tmi_text *text, const tmi_results *results)
             write_fact(text, name, facts->outside_bounds,
                        "record is outside the bounds of the plan; a release counts it as the nearest bound",
                        "records are outside the bounds of the plan; a release counts them as the nearest bound");
+        if (facts->units_above > 0) {
+            tmi_text line;
+            tmi_text_init(&line);
+            tmi_text_format(&line, "%s: %lld %s more to totals than unit_contribution; a release takes %.2g %% off what all add",
+                            name, (long long)facts->units_above, facts->units_above == 1 ? "unit adds" : "units add",
+                            100 * facts->beyond);
+            tmi_text_wrap_taken(text, "  ", "    ", &line);
+        }
     }
     if (results->rows_beyond > 0)
         write_fact(text, plan->privacy.id, results->rows_beyond,
@@ -104,8 +112,13 @@ static void write_clamping(tmi_text *text, const tmi_results *results)
         tmi_text line;
         tmi_text_init(&line);
         tmi_statistic_title(&line, results->plan, statistic);
-        tmi_text_format(&line, ": %lld contribution%s beyond the plan's bounds; a release counts %s as the bound, which changes ",
-                        (long long)rows, rows == 1 ? " is" : "s are", rows == 1 ? "it" : "them");
+        if (results->plan->statistics[statistic].column->unit_contribution)
+            tmi_text_format(&line, ": a release shrinks %lld contribution%s to fit the plan's bounds, which changes ",
+                            (long long)rows, rows == 1 ? "" : "s");
+        else
+            tmi_text_format(&line,
+                            ": %lld contribution%s beyond the plan's bounds; a release counts %s as the bound, which changes ",
+                            (long long)rows, rows == 1 ? " is" : "s are", rows == 1 ? "it" : "them");
         tmi_text_format(&line, "the total by %+.3g (%+.2g %%)", change, all > 0 ? 100 * change / all : 0);
         tmi_text_wrap_taken(text, "  ", "    ", &line);
     }

@@ -9,7 +9,7 @@
 
 static const char *const weighings[] = {
     [TMI_UNWEIGHTED] = "none", [TMI_WEIGHTED] = "weight",        [TMI_CONTRIBUTED] = "contribution",
-    [TMI_SPREAD] = "spread",   [TMI_CLAMPED] = "clamped spread",
+    [TMI_SPREAD] = "spread",   [TMI_CLAMPED] = "clamped spread", [TMI_OF_UNITS] = "unit contribution",
 };
 static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
 
@@ -67,6 +67,22 @@ static void put_contribution(tmi_json_out *out, const tmi_schedule *s, const tmi
     tmi_json_add_open(out, "step", '[');
     for (size_t part = 0; part < s->sampling.parts; part++) put_step(out, o->grids[part].step);
     tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
+/* What rows add to totals of a number: the points of a row, how they are made, what those of a unit add up to at most, and what
+ * a step is worth. */
+static void put_unit_contribution(tmi_json_out *out, const tmi_schedule *s, const tmi_domain *d)
+{
+    tmi_json_add_open(out, "unit_contribution", '{');
+    tmi_json_key(out, "column");
+    tmi_put_column(out, s->plan, d->number);
+    tmi_json_add_integer(out, "low", d->grid.low);
+    tmi_json_add_integer(out, "high", d->grid.high);
+    tmi_json_add_integer(out, "shift", d->shift);
+    tmi_json_add_integer(out, "largest_sum_of_unit", d->most_of_unit);
+    tmi_json_key(out, "step");
+    put_step(out, d->grid.step);
     tmi_json_close(out, '}');
 }
 
@@ -152,10 +168,11 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     tmi_json_add_string(out, "weighed_by", method ? method->weighed : weighings[m->marginal.weighting]);
     if (method) put_errors(out, s, m);
-    if (s->workload.domains[m->marginal.domain]) {
+    if (s->workload.domains[m->marginal.domain].where) {
         tmi_json_key(out, "where");
-        tmi_put_column(out, s->plan, s->workload.domains[m->marginal.domain]);
+        tmi_put_column(out, s->plan, s->workload.domains[m->marginal.domain].where);
     }
+    if (s->workload.domains[m->marginal.domain].number) put_unit_contribution(out, s, &s->workload.domains[m->marginal.domain]);
     tmi_json_add_open(out, "axes", '[');
     for (size_t i = 0; i < m->marginal.axis_count; i++) put_axis(out, s, m->marginal.axes[i]);
     tmi_json_close(out, ']');

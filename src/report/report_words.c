@@ -237,12 +237,19 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
                                           [TMI_WEIGHTED] = ", weighted",
                                           [TMI_CONTRIBUTED] = ", as contributions: weight times value",
                                           [TMI_SPREAD] = ", weighted for variances",
-                                          [TMI_CLAMPED] = ", weighted for variances with bounded weights"};
+                                          [TMI_CLAMPED] = ", weighted for variances with bounded weights",
+                                          [TMI_OF_UNITS] = ", as contributions of units: weight times value, bounded together"};
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     bool first = true;
-    put_levels(text, m, w);
-    if (w->domains[m->marginal.domain]) tmi_text_put(text, ", among those with ");
-    if (w->domains[m->marginal.domain]) put_column(text, w->domains[m->marginal.domain]);
+    const tmi_domain *domain = &w->domains[m->marginal.domain];
+    if (tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain)) {
+        tmi_text_put(text, "Sums of ");
+        put_column(text, domain->number);
+    } else {
+        put_levels(text, m, w);
+    }
+    if (domain->where) tmi_text_put(text, ", among those with ");
+    if (domain->where) put_column(text, domain->where);
     for (size_t i = 0; i < m->marginal.axis_count; i++) {
         const tmi_origin *o = &w->origins[m->marginal.axes[i]];
         for (size_t k = 0; k < o->classes_count; k++, first = false) {

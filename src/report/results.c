@@ -399,6 +399,11 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_json_add_integer(out, column->is_number ? "missing" : "missing_or_not_listed", r->facts[i].missing);
         if (column->is_number) tmi_json_add_integer(out, "outside_bounds", r->facts[i].outside_bounds);
         if (column->recode) tmi_json_add_integer(out, "contradicting", r->facts[i].contradicting);
+        if (column->unit_contribution) {
+            tmi_json_add_integer(out, "units_above_unit_contribution", r->facts[i].units_above);
+            tmi_json_key(out, "share_beyond_unit_contribution");
+            tmi_json_put_real(out, r->facts[i].beyond);
+        }
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, '}');

@@ -132,6 +132,9 @@ static const char some_rows[] =
 static const char large_weights[] = "Weights above their public bound count as the bound: the numbers use the clamped weights.";
 static const char large_units[] = "The weights of a unit that add up to more than their public bound are multiplied by one "
                                   "factor: the numbers use these weights.";
+static const char large_contributions[] =
+    "What the rows of a unit add to a total beyond its public bound is taken off by one factor: "
+    "such totals are of what is left.";
 static const char as_if_srs[] = "Sampling errors of a systematic sample in a public order are computed as for a simple random "
                                 "sample: too large where neighbours in the list are alike, too small where the list is periodic.";
 static const char final_weights[] = "The final weights (after nonresponse adjustment or calibration) depend on all units and are "
@@ -188,6 +191,7 @@ void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule)
     if (schedule->sampling.weights == TMI_ROWS && !design->frame && !schedule->sampling.of_sizes)
         tmi_lines_add(lines, large_weights);
     if (schedule->sampling.most_of_unit > 0) tmi_lines_add(lines, large_units);
+    if (tmi_has_bounds_by_unit(schedule->plan)) tmi_lines_add(lines, large_contributions);
     if (design->kind->in_order && !design->random_order) tmi_lines_add(lines, as_if_srs);
     if (has_numbers(schedule, false)) tmi_lines_add(lines, clamped);
     if (has_numbers(schedule, true)) tmi_lines_add(lines, complete);

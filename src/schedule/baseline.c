@@ -13,8 +13,9 @@ static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const
                                    tamis_error *err)
 {
     *c = (tmi_candidate){.marginal = *marginal};
-    tmi_candidate_set_sensitivity(c, a->move_bounds[marginal->weighting]);
-    return tmi_table_information_make(&c->information, p->effects, marginal, err);
+    const tamis_status status = tmi_table_information_make(&c->information, p->effects, marginal, err);
+    if (status == TAMIS_OK) tmi_candidate_set_sensitivity(c, a->move_bounds[c->information.arrowhead]);
+    return status;
 }
 
 /* The variance of a target's noise from one table that has all of the budget, if it is less than with another form. */

@@ -1,6 +1,7 @@
 #include "schedule/refusals.h"
 
 #include "measure/contributions.h"
+#include "measure/unit_contributions.h"
 #include "schedule/standard_errors.h"
 
 /* Numbers of a model that are not cut: each of their combinations of levels is a number of a table; and squares of residuals, of
@@ -80,7 +81,8 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
             plan->name, t->line, t->place);
     tamis_status status = check_numbers(s, t, err);
     if (status == TAMIS_OK) status = check_strata(s, t, err);
-    return status == TAMIS_OK ? tmi_refuse_contributions(s, t, err) : status;
+    if (status == TAMIS_OK) status = tmi_refuse_contributions(s, t, err);
+    return status == TAMIS_OK ? tmi_refuse_unit_contributions(s, t, err) : status;
 }
 
 /* The bound of the bias is that of one row of each unit, and of weights that are not cut. */

@@ -84,6 +84,8 @@ typedef struct tmi_column_facts {
     int64_t missing; /* rows without a value; of a category also those whose value is not declared */
     int64_t outside_bounds;
     int64_t contradicting; /* of a recode of the strata: not the value of the row's stratum */
+    int64_t units_above;   /* units that add more to totals than unit_contribution, */
+    double beyond;         /* and the share of all that units add that a release takes off */
 } tmi_column_facts;
 
 /* Clusters of two stages that contradict the plan: another number of sampled units than `second` says, fewer units in the frame

@@ -61,6 +61,7 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighting weighting)
         return tmi_main_weighting(s) == weighting || tmi_asks_units(&s->plan->postprocess) || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHTED: return tmi_main_weighting(s) == weighting;
     case TMI_CONTRIBUTED: return tmi_has_contributed(s);
+    case TMI_OF_UNITS: return tmi_has_bounds_by_unit(s->plan);
     case TMI_SPREAD:
     case TMI_CLAMPED: return source == TMI_MEASURED_ERRORS && of_rows;
     case TMI_GROUP_TOTALS: return tmi_measures_groups(s);
@@ -76,6 +77,7 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
     for (size_t i = 0; right && i < marginal->axis_count; i++)
         right = marginal->axes[i] < w->axis_count &&
                 (i == 0 || marginal->axes[i - 1] < marginal->axes[i] || tmi_method_of(marginal->weighting));
+    if (right && marginal->weighting == TMI_OF_UNITS) right = w->domains[marginal->domain].number;
     if (right && marginal->form != TMI_FULL)
         right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && !tmi_method_of(marginal->weighting);
     if (right && tmi_method_of(marginal->weighting)) {

@@ -8,6 +8,7 @@
 #include "engine/core/engine.h"
 #include "measure/contributions.h"
 #include "measure/controls.h"
+#include "measure/unit_contributions.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 #include "schedule/guesses.h"
@@ -569,10 +570,12 @@ double tmi_mean_weight(const tmi_schedule *s)
 
 /* By which factor bounded weights are expected to lower a variance: between none and what would be if every weight were the
  * largest; in finished surveys it is about the root of the bounds' ratio. */
-static double expected_clamping(const tmi_schedule *s)
+static double expected_clamping(const tmi_schedule *s, size_t i)
 {
     const tmi_sampling *p = &s->sampling;
-    return p->weights == TMI_ROWS && p->most_clamped > 0 ? sqrt((double)p->most / (double)p->most_clamped) : 1;
+    return !tmi_units_of(&s->workload, i) && p->weights == TMI_ROWS && p->most_clamped > 0
+               ? sqrt((double)p->most / (double)p->most_clamped)
+               : 1;
 }
 
 double tmi_combination_at(const tmi_combination *c, const tmi_workload *w, size_t cell, size_t level)
@@ -619,9 +622,12 @@ double tmi_combination_within(const tmi_combination *c, const tmi_workload *w, c
     return sum;
 }
 
-/* The largest weight that a row has, to the power of the method, and what comes after the noise. */
-static double largest_weight(const tmi_sampling *p, int power)
+/* The largest weight that a row has, to the power of the method, and what comes after the noise; or what it adds to a total. */
+static double largest_weight(const tmi_schedule *s, size_t i, int power)
 {
+    const tmi_sampling *p = &s->sampling;
+    const tmi_domain *d = tmi_units_of(&s->workload, i);
+    if (d) return (double)tmi_largest_addition(d) * d->grid.step;
     if (p->weights == TMI_ALIKE) return pow(tmi_number_nearest(p->weight[0]), power);
     const double step = tmi_number_nearest(p->step), most = (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * step;
     if (power == 1) return most;
@@ -751,10 +757,11 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     const tamis_status status = s->plan->statistics[i].contrast ? largest_of_contrast(&largest, s, i, err)
                                                                 : largest_value(&largest, s, i, o, err);
     if (status != TAMIS_OK) return status;
-    const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1);
-    *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) *
-             tmi_largest_rows_of_unit(&s->workload, tmi_errors_family(s)) * (double)tmi_errors_overlap(s, i) *
-             pow(expected_clamping(s), method->power / 2.0);
+    const tmi_domain *d = tmi_units_of(&s->workload, i);
+    const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1 && !(d && d->grid.low < 0));
+    *moved = gain * pow(largest, method->power) * largest_weight(s, i, method->power) *
+             tmi_largest_rows_of_unit(&s->workload, tmi_errors_family(s), s->workload.maps[i].domain) *
+             (double)tmi_errors_overlap(s, i) * pow(expected_clamping(s, i), method->power / 2.0);
     return TAMIS_OK;
 }
 

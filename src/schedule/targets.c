@@ -25,6 +25,7 @@ void tmi_targets_clear(tmi_targets *a)
     tmi_free(a->weights);
     tmi_free(a->own_marginal);
     tmi_free(a->needed);
+    tmi_free(a->move_bounds);
     tmi_effects_clear(&a->effects);
     *a = (tmi_targets){0};
 }
@@ -169,6 +170,8 @@ static tamis_status take_all(tmi_targets *a, const tmi_schedule *s, size_t i, co
 {
     const tmi_weighting weighting = tmi_main_weighting(s);
     if (s->workload.maps[i].contributed) return take_contributions(a, s, i, c, spread, err);
+    const tmi_domain *d = tmi_units_of(&s->workload, i);
+    if (d) return take_moments(a, s, TMI_OF_UNITS, i, 0, c, (double)d->most_of_unit * d->grid.step, err);
     if (s->workload.separate_strata) return take_strata(a, s, i, c, spread, err);
     return take_moments(a, s, weighting, i, 0, c, worth_of(s, weighting, spread, 0), err);
 }
@@ -380,7 +383,7 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
     const tmi_variance_source source = tmi_variance_source_of(s);
     bool clamped = source == TMI_MEASURED_ERRORS && p->weights == TMI_ROWS && p->most_clamped < p->most, weighed = false;
     for (size_t i = 0; i < s->plan->statistic_count; i++) /* contributions have variances of their own */
-        weighed = weighed || !(s->workload.maps[i].known || s->workload.maps[i].contributed);
+        weighed = weighed || !(s->workload.maps[i].known || s->workload.maps[i].contributed || tmi_units_of(&s->workload, i));
     tmi_targets *a = m->targets;
     tmi_sizes z;
     tamis_status status = TAMIS_OK;
@@ -408,10 +411,12 @@ done:
  * nothing, so that smaller noise is worth nothing. */
 #define FEW_ROWS 5
 
-static bool has_groups_of(const tmi_plan_statistic *t, const tmi_plan_statistic *other)
+static bool has_groups_of(const tmi_schedule *s, size_t i, size_t j)
 {
-    return t->column == other->column && t->second == other->second && t->where == other->where &&
-           t->by_count == other->by_count && memcmp(t->by, other->by, t->by_count * sizeof *t->by) == 0;
+    const tmi_plan_statistic *t = &s->plan->statistics[i], *other = &s->plan->statistics[j];
+    return s->workload.maps[i].domain == s->workload.maps[j].domain && t->column == other->column && t->second == other->second &&
+           t->where == other->where && t->by_count == other->by_count &&
+           memcmp(t->by, other->by, t->by_count * sizeof *t->by) == 0;
 }
 
 static tamis_status add_units(making *m, size_t i, tamis_error *err)
@@ -423,7 +428,7 @@ static tamis_status add_units(making *m, size_t i, tamis_error *err)
     tamis_status status;
     if (!tmi_asks_units(&s->plan->postprocess) || (t->by_count == 0 && !t->where)) return TAMIS_OK;
     for (size_t j = 0; j < i; j++)
-        if (!s->workload.maps[j].known && has_groups_of(t, &s->plan->statistics[j])) return TAMIS_OK;
+        if (!s->workload.maps[j].known && has_groups_of(s, i, j)) return TAMIS_OK;
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHTED, i, 0, 0, rows, NULL, err));
     status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), FEW_ROWS * FEW_ROWS, err);
     tmi_moment_sum_clear(&sum);
@@ -434,11 +439,19 @@ done:
 
 static void set_families(tmi_targets *a, const tmi_schedule *s)
 {
+    const size_t domains = s->workload.domain_count;
     for (size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting++) {
         const bool apart = s->workload.separate_strata && weighting == TMI_UNWEIGHTED;
         const double louder = !s->plan->privacy.loss.by_stratum || apart ? 1 : louder_together(s, weighting);
-        a->move_bounds[weighting] = (tmi_move_bound){.own = louder * tmi_largest_rows_of_unit(&s->workload, weighting),
-                                                     .others = tmi_moved_by_weights(&s->workload, (tmi_weighting)weighting)};
+        for (size_t domain = 0; domain < domains; domain++) {
+            const tmi_domain *d = tmi_contributed_in(&s->workload, weighting, domain);
+            /* what is known of contributions of units is in units of their bound */
+            const double own = d ? 1 : tmi_largest_rows_of_unit(&s->workload, weighting, domain);
+            a->move_bounds[weighting * domains + domain] = (tmi_move_bound){
+                .own = louder * own,
+                .others = tmi_moved_by_weights(&s->workload, (tmi_weighting)weighting),
+                .signs = d && d->grid.low < 0};
+        }
         a->copies[weighting] = weighting == TMI_CONTRIBUTED  ? (double)s->sampling.parts
                                : s->workload.separate_strata ? (double)s->sampling.strata
                                                              : 1;
@@ -459,7 +472,8 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, bool produc
     a->statistics = tmi_alloc(3 * count + 4, sizeof *a->statistics);
     a->own_marginal = tmi_alloc(3 * count + 4, sizeof *a->own_marginal);
     a->weights = tmi_alloc(3 * count + 4, sizeof *a->weights);
-    if (!known || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
+    a->move_bounds = tmi_alloc(TMI_WEIGHTINGS * domains, sizeof *a->move_bounds);
+    if (!known || !a->move_bounds || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHTINGS, domains, known, err));

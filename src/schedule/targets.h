@@ -19,7 +19,7 @@ typedef struct tmi_targets {
     size_t part_count, part_room;
     tmi_marginal *needed;
     size_t needed_count, needed_room, last_needed;
-    tmi_move_bound move_bounds[TMI_WEIGHTINGS];
+    tmi_move_bound *move_bounds; /* one per weighting and domain */
     double copies[TMI_WEIGHTINGS];
 } tmi_targets;
 

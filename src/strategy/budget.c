@@ -7,8 +7,8 @@ void tmi_candidate_set_sensitivity(tmi_candidate *c, tmi_move_bound move_bound)
 {
     const bool places = c->marginal.form == TMI_FULL && c->marginal.axis_count > 0;
     const double own = move_bound.own, first = own * (1 + move_bound.others);
-    c->l1 = first + (places ? own : 0);
-    c->l2_squared = first * first + (places ? own * own : 0);
+    c->l1 = first + (places || move_bound.signs ? own : 0);
+    c->l2_squared = move_bound.signs ? c->l1 * c->l1 : first * first + (places ? own * own : 0);
 }
 
 double tmi_candidate_precision(const tmi_candidate *c, bool gaussian, double loss)

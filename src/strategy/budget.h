@@ -51,10 +51,11 @@ typedef struct tmi_strategy {
     size_t count;
 } tmi_strategy;
 
-/* How the tables of a weighting move when a record is replaced. */
+/* How the tables of a weighting and domain move when a record is replaced. */
 typedef struct tmi_move_bound {
     double own;    /* what it adds to a table at most, in units of the largest weight of a row */
     double others; /* how far the weights of all other records move with it, relative to that */
+    bool signs;    /* whether a record adds on both sides of 0: what leaves may move a number as what enters does */
 } tmi_move_bound;
 
 /* Sensitivities of a candidate whose marginal is set: a record moves a table by what it adds, and by twice that if it can be in

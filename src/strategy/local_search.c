@@ -130,7 +130,7 @@ const tmi_candidate *tmi_local_search_candidate(tmi_local_search *w, const tmi_m
     }
     c->marginal = *marginal;
     c->numbers = tmi_local_search_numbers(w, marginal);
-    tmi_candidate_set_sensitivity(c, w->search->move_bounds[marginal->weighting]);
+    tmi_candidate_set_sensitivity(c, w->search->move_bounds[c->information.arrowhead]);
     f->index[at] = f->pool_count;
     f->pool[f->pool_count++] = c;
     f->work += (double)w->search->problem.effects->count;

@@ -15,7 +15,7 @@
 
 typedef struct tmi_search {
     tmi_problem problem;
-    const tmi_move_bound *move_bounds; /* one per weighting */
+    const tmi_move_bound *move_bounds; /* one per weighting and domain, as arrowheads are numbered */
     const double *copies;              /* one per weighting: how often a table is measured, once per stratum that is apart */
     double most_numbers;               /* that all tables together may have */
     tmi_watch *watch;                  /* may be NULL */

@@ -46,6 +46,15 @@ void tmi_population_unit_rows(int64_t *counts, const tmi_population *p)
     }
 }
 
+void tmi_population_unit_sums(double *sums, const tmi_population *p, const double *numbers)
+{
+    for (int64_t u = 0; u < p->units; u++) {
+        sums[u] = 0;
+        for (int64_t row = p->row_of[u]; row >= 0; row = tmi_population_next(p, row))
+            if (!isnan(numbers[row])) sums[u] += fabs(numbers[row]);
+    }
+}
+
 const tamis_design *tmi_population_design(const tmi_population *p) { return p->design; }
 
 /* ---- reading ---- */

@@ -34,6 +34,8 @@ int64_t tmi_population_size(const tmi_population *population); /* units */
 int64_t tmi_population_rows(const tmi_population *population);
 /* Adds the number of units with k rows to counts[k], up to rows_per_unit of the plan. */
 void tmi_population_unit_rows(int64_t *counts, const tmi_population *population);
+/* sums[u]: what the sizes of these values, one per row, add up to in unit u. Missing ones add nothing. */
+void tmi_population_unit_sums(double *sums, const tmi_population *population, const double *numbers);
 const tamis_design *tmi_population_design(const tmi_population *population);
 
 /* Numbers clamped and on the plan's grid; as they are in the file; or as totals count them, contributions clamped too. */

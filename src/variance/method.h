@@ -40,6 +40,7 @@ typedef struct tmi_linearised {
     size_t sizes[TMI_ERROR_NUMBERS], numbers; /* levels of each number */
     int64_t together; /* what a row adds to all numbers of the statistic, each relative to its largest coefficient, is at most
                              this in steps of 2^-TMI_TOGETHER_BITS; 0: it is in as many of them as `overlap` says */
+    bool signs;       /* rows weigh what they add to a total, which may be below 0 */
 } tmi_linearised;
 
 /* Numbers whose linearised variables are 0 outside their own groups share no rows, but for `overlap`. Where something is

@@ -211,8 +211,9 @@ int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks
 #define LARGEST TMI_LARGEST_COEFFICIENT
 #define MOVES_BITS 24 /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
 
-/* The range is from the smallest to the largest coefficient, 0 included. Where numbers move together, coefficients are divided by
- * what they move by and rounded towards 0, so that those of all numbers at one place add up to LARGEST at most. */
+/* The range is from the smallest to the largest coefficient, 0 included, and what they make of weights below 0. Where numbers
+ * move together, coefficients are divided by what they move by and rounded towards 0, so that those of all numbers at one place
+ * add up to LARGEST at most. */
 double tmi_combine_linear(int32_t *coefficients, int64_t *range, const tmi_linearised *e)
 {
     const size_t count = e->cells * e->levels;
@@ -228,7 +229,7 @@ double tmi_combine_linear(int32_t *coefficients, int64_t *range, const tmi_linea
         low = own < low ? own : low;
         high = own > high ? own : high;
     }
-    *range = high - low;
+    *range = e->signs ? 2 * (high > -low ? high : -low) : high - low;
     if (e->together > 0) largest *= ldexp((double)e->together, -TMI_TOGETHER_BITS);
     return usable ? largest : 0;
 }

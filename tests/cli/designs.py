@@ -29,6 +29,7 @@ STATISTICS = """statistics:
 """
 SECRET = "protect: frame, given: population, secret_sample: yes"
 DICE = random.Random(5)
+STRATA = "stratified: {by: s, within: srs, strata: {p: {population: 900, sample: 80}, q: {population: 600, sample: 70}}}"
 FAR = 18  # Laplace noise is beyond it in less than one of 10^10 draws
 
 
@@ -37,7 +38,7 @@ def person(**more):
     return dict({"x": x, "y": DICE.randint(5, 40), "g": DICE.choice("aabc"), "s": DICE.choice("pq")}, **more)
 
 
-def release(rows, design, privacy="epsilon: 100000", statistics=STATISTICS, extra="", status=OK, unprotected=False):
+def release(rows, design, privacy="epsilon: 100000", statistics=STATISTICS, extra="", status=OK, unprotected=False, columns=COLUMNS):
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "d.csv"), "w", newline="") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
@@ -45,7 +46,7 @@ def release(rows, design, privacy="epsilon: 100000", statistics=STATISTICS, extr
             writer.writerows(rows)
         pathlib.Path(folder, "p.yaml").write_text(
             f"tamis: 1\nsurvey: s\nsource: {{file: d.csv}}\ndesign: {{{design}}}\nprivacy: {{unit: person, {privacy}}}\n{budget(privacy)}"
-            + COLUMNS + statistics + extra)
+            + columns + statistics + extra)
         done = tamis("release", "p.yaml", "--out", "o", "--json", "--quiet", cwd=folder)
         assert done.returncode == status, (design, done.returncode, done.stderr)
         if unprotected:
@@ -222,6 +223,63 @@ def weights_of_households():
     for method in ("tree", "inverse"):  # mechanisms that add up weights
         told = release(rows, "srs: {population: 1500, sample: 150}, max_unit_weight: 30", privacy.replace("100000", "900"), f"statistics:\n  - {{quantile: x, at: [0.5], method: {method}}}\n")
         assert abs(told["results"][0]["estimate"] - half) <= 1, (method, told["results"], half)
+
+
+def bounded_by(most):
+    return COLUMNS.replace("typical: 40}", f"typical: 40, unit_contribution: {most}}}")
+
+
+@case
+def contributions_of_households():
+    """What a household adds to a total is multiplied by one factor, so that it is unit_contribution at most; means are not. Groups cost nothing."""
+    rows = [person(c=f"h{k}", w=round(DICE.uniform(1, 20), 3)) for k in range(150) for _ in range(1 + k % 5)]
+    privacy, designs = "id: c, rows_per_unit: 5, epsilon: 100000", {"weights: {}, weight: w, max_weight: 20": lambda r: r["w"],
+                                                                    "srs: {population: 1500, sample: 150}": lambda r: 10,
+                                                                    "srs: {population: 1500, sample: 150}, max_unit_weight: 30": lambda r: 10}
+    statistics = "statistics:\n  - {total: x}\n  - {total: x, by: g}\n  - {total: x, where: {s: p}}\n  - {mean: x}\n  - {count: units, by: g}\n"
+    for design, weight in designs.items():
+        added, homes = {}, {}
+        for r in rows:
+            added[r["c"]] = added.get(r["c"], 0) + weight(r) * r["x"]
+            homes[r["c"]] = homes.get(r["c"], 0) + 1
+
+        def own(r):  # of weights: of means and counts alone
+            return min(1, 30 / (10 * homes[r["c"]])) if "max_unit_weight" in design else 1
+
+        def factor(r):
+            return min(1, 900 / added[r["c"]])
+
+        def total(keep, f=factor):
+            return sum(f(r) * weight(r) * r["x"] for r in rows if keep(r))
+        assert sum(a > 900 for a in added.values()) > 30
+        told = release(rows, design, privacy, statistics, columns=bounded_by(900))["results"]
+        wanted = [total(lambda r: True)] + [total(lambda r: r["g"] == g) for g in "abc"] + [total(lambda r: r["s"] == "p")]
+        wanted += [total(lambda r: True, own) / sum(own(r) * weight(r) for r in rows)]
+        wanted += [sum(own(r) * weight(r) for r in rows if r["g"] == g) for g in "abc"]
+        for result, truth in zip(told, wanted, strict=True):
+            assert abs(result["estimate"] - truth) <= 1e-3 * abs(truth) + FAR * result["noise_sd"], (design, result, truth)
+            assert result["sampling_se"] > 0, result
+        plain = release(rows, design, privacy, statistics)["results"]
+        assert told[0]["noise_sd"] < 0.6 * plain[0]["noise_sd"], (told[0], plain[0])
+    few = release(rows, "srs: {population: 1500, sample: 150}", privacy, "statistics:\n  - {total: x}\n", columns=bounded_by(900))["results"]
+    by = release(rows, "srs: {population: 1500, sample: 150}", privacy, "statistics:\n  - {total: x, by: g}\n", columns=bounded_by(900))["results"]
+    assert max(r["noise_sd"] for r in by) < 2.1 * few[0]["noise_sd"], (few, by)
+
+
+@case
+def what_units_add_is_not_bounded_where_that_is_not_proved():
+    rows = [person(c=f"h{k // 2}", w=10) for k in range(300)]
+    households, total, weights = "id: c, rows_per_unit: 2, epsilon: 1", "statistics:\n  - {total: x}\n", "weights: {%s}, weight: w, max_weight: 10"
+    counts = "calibrate: {to: [{count: units, by: g, totals: {a: 500, b: 300, c: 200}}]}\n"
+    protected = "protect: population, given: nothing, design_variables: protected"
+    for bound, design, privacy, extra, status, words in [
+            (900, weights % "deff: 2", households, "", REFUSED, "`unit_contribution` of x: a public `deff` needs the squares of the values"),
+            (900, weights % "", households, counts, REFUSED, "`unit_contribution` of x: it bounds weights of the design, which `calibrate` changes"),
+            (900, STRATA, f"{households}, {protected}", "", REFUSED, "`unit_contribution` of x: with `design_variables: protected` one record moves"),
+            ("1e-9", weights % "", households, "", INVALID, "columns.x.unit_contribution: must be at least one step of the column times one of the weights"),
+            ("1e300", weights % "", households, "", INVALID, "columns.x.unit_contribution: far beyond any weight times value")]:
+        said = release(rows, design, privacy, total, extra, status, columns=bounded_by(bound))
+        assert words in said, (design, said)
 
 
 @case

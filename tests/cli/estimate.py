@@ -188,6 +188,16 @@ def what_a_release_would_cut_is_told():
                           "{x: {from: 0, to: 9, step: 1}}")
     assert told["units_above_max_unit_weight"] == 1 and abs(told["weight_beyond_max_unit_weight"] - 15 / 101) < 1e-12, told  # 50, 30 and 21
     assert "h: 1 unit has more weight than max_unit_weight; a release takes 15 % off" in text, text
+    told, text = estimate(rows, "weights: {}, weight: w, max_weight: 20", "epsilon: 1, id: h, rows_per_unit: 4", "[{total: x}, {mean: x}]",
+                          "{x: {from: 0, to: 8, step: 1, unit_contribution: 150}}")
+    added = [[20 * 1, 20 * 2, 5 * 3], [6 * 4, 7 * 5, 8 * 6, 9 * 7], [20 * 8, 1 * 8]]  # of weights and values within their bounds
+    assert [sum(u) for u in added] == [75, 170, 168] and told["columns"]["x"]["units_above_unit_contribution"] == 2, told
+    assert abs(told["columns"]["x"]["share_beyond_unit_contribution"] - 38 / 413) < 1e-12, told
+    plain = sum(r["w"] * r["x"] for r in rows)
+    assert abs(told["results"][0]["clamping"] - (75 + 150 + 150 - plain)) < 1e-9 and "clamping" not in told["results"][1], told["results"]
+    assert told["results"][0]["estimate"] == plain and told["results"][0]["clamped_contributions"] == 7, told["results"]  # 30 2, and those of two units
+    assert "x: 2 units add more to totals than unit_contribution; a release takes 9.2 % off what all add" in " ".join(text.split()), text
+    assert "total of x: a release shrinks 7 contributions to fit the plan's bounds" in " ".join(text.split()), text
 
 
 @case

@@ -71,6 +71,36 @@ def weights_of_units_are_advised():
 
 
 @case
+def contributions_of_units_are_advised():
+    """Households of 1 to 4 persons, some of them rich: what each bound takes off is computed here, and the one that is advised takes off at most 1 %."""
+    homes = [[10 + (13 * k + 7 * i) % 60 + (200 if k % 97 == 0 else 0) for i in range(1 + k % 4)] for k in range(900)]
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: s.csv}\ndesign: {srs: {population: 9000, sample: 300}}\n"
+            "privacy: {unit: household, id: h, rows_per_unit: 4, epsilon: 2}\ncolumns: {x: {from: 0, to: 1000, step: 1, missing: none, typical: {mean: 40, sd: 30}}}\n"
+            "statistics: [{total: x}%s]\n")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "all.csv")
+        file.write_text("h,x\n" + "".join(f"h{k},{x}\n" for k, home in enumerate(homes) for x in home))
+        found = told(plan % "", population=file)["columns"][0]["totals"]
+        sums = [30 * sum(home) for home in homes]  # each household represents 30
+        assert len(found) >= 5 and [t["unit_contribution"] for t in found] == sorted(t["unit_contribution"] for t in found), found
+        for t in found:
+            beyond = sum(max(0, x - t["unit_contribution"]) for x in sums) / sum(sums)
+            assert abs(t["share_beyond"] - beyond) < 1e-9 and 0 < t["noise_part"] < 0.5, (t, beyond)
+        advised = [t for t in found if t["advised"]]
+        assert len(advised) == 1 and advised[0]["share_beyond"] <= 0.01 and advised[0]["error_lower_by"] == max(t["error_lower_by"] for t in found if t["share_beyond"] <= 0.01), found
+        text = " ".join(bounds(plan % "", population=file).stdout.split())
+        assert f"unit_contribution of x: {advised[0]['unit_contribution']:g} would lower the noise of its totals to" in text, text
+        with_it = plan.replace("missing: none", f"missing: none, unit_contribution: {advised[0]['unit_contribution']:g}") % ""
+        assert not any(t["advised"] and t["noise_part"] < 0.9 for t in told(with_it, population=file)["columns"][0]["totals"])
+        assert "totals" not in told(plan.replace("{total: x}", "{mean: x}") % "", population=file)["columns"][0]
+        pathlib.Path(folder, "plan.yaml").write_text(plan % "")
+        pathlib.Path(folder, "s.csv").write_text("h,x\n")
+        declared = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)["declare"]
+        own = next(d for d in declared if d["declare"] == "unit_contribution")
+        assert own["columns"] == ["x"] and own["error_lower_by"] > 0.3, declared
+
+
+@case
 def the_advice_is_the_smallest_error():
     study = told(PLAN)
     for column in study["columns"]:

@@ -293,7 +293,8 @@ static inline void bound_units(const tmi_layout *layout, const bool *kept, const
             trimmed(unit, all->list[i].text[column_number(layout->request->unit)]);
             for (size_t j = 0; j < all->count; j++) {
                 trimmed(other, all->list[j].text[column_number(layout->request->unit)]);
-                if (kept[j] && strcmp(unit, other) == 0 && value_of(&point, column, &all->list[j], all)) sum += point;
+                if (kept[j] && strcmp(unit, other) == 0 && value_of(&point, column, &all->list[j], all))
+                    sum += point < 0 ? -point : point;
             }
             if (there && kept[i] && sum > column->most_of_unit) to[i] = (int64_t)((__int128)to[i] * column->most_of_unit / sum);
         }

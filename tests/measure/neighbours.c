@@ -129,11 +129,12 @@ static void compare(worst *worst, double *const *adds, size_t all_records, const
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         const size_t numbers = numbers_of(m), records = distinct(adds[i], all_records, numbers);
+        const bool signs = s->workload.domains[m->marginal.domain].grid.low < 0; /* one place may move by all of it */
         double *l1_of = calloc(numbers, sizeof *l1_of), *l2_of = calloc(numbers, sizeof *l2_of);
         for (size_t k = 0; k < numbers; k++) {
             const tmi_noise_law *law = is_of_totals(m) ? NULL : &m->laws[k / (m->numbers / m->strata)];
             l1_of[k] = law ? (double)law->l1 : (double)m->moved;
-            l2_of[k] = law ? tmi_number_nearest(law->l2_squared) : l1_of[k] * l1_of[k] / 2;
+            l2_of[k] = law ? tmi_number_nearest(law->l2_squared) : l1_of[k] * l1_of[k] / (signs ? 1 : 2);
         }
         for (size_t p = 0; p < records; p++)
             for (size_t q = 0; q < p; q++) {
@@ -597,9 +598,8 @@ static void rows_of_units_are_variance_units(void **state)
 /* Every household of up to three rows of a few kinds, with one of two ids, in the place of another one. `ranked`: clusters have
  * their places by the rank of their label, which another id, or none, would change for the other households. That their
  * places are drawn at random covers it, but not row by row: so these households have one id, and a row. */
-static size_t households(array_row (*list)[UNIT_ROWS], bool ranked, const double weights[3])
+static size_t households(array_row (*list)[UNIT_ROWS], bool ranked, const double weights[3], const double x[2])
 {
-    static const double x[] = {10, 30};
     array_row kinds[3 * 3 + 1] = {{0}}; /* the last one: no row */
     size_t count = 0, all = 0;
     for (size_t w = 0; w < 3; w++)
@@ -620,15 +620,16 @@ static size_t households(array_row (*list)[UNIT_ROWS], bool ranked, const double
 }
 
 /* `linear`, `squares`: how much of the sensitivity must be attained, in tables of weights and of their squares. */
-static void check_households(const char *design, const char *statistics, double linear, double squares)
+static void check_households_with(const char *design, const char *column, const double x[2], const char *statistics,
+                                  double linear, double squares)
 {
     static array_row list[440][UNIT_ROWS];
     /* as probabilities of clusters of which 2 of 3 units are drawn: 150, 30 and 10 */
     static const double weights[] = {1e6, 30, 10}, chances[] = {0.01, 0.05, 0.15};
     const bool ranked = !strstr(design, "weights: "), by_chance = strstr(design, "probability: ");
-    const size_t records = households(list, ranked, by_chance ? chances : weights);
+    const size_t records = households(list, ranked, by_chance ? chances : weights, x);
     assert_int_equal(records, ranked ? 219 : sizeof list / sizeof *list);
-    tamis_plan *plan = plan_with(design, "id: u, rows_per_unit: 3, epsilon: 1", X, statistics);
+    tamis_plan *plan = plan_with(design, "id: u, rows_per_unit: 3, epsilon: 1", column, statistics);
     tmi_schedule s;
     tmi_query query;
     tamis_error err = {0};
@@ -666,6 +667,12 @@ static void check_households(const char *design, const char *statistics, double 
     tamis_plan_free(plan);
 }
 
+static void check_households(const char *design, const char *statistics, double linear, double squares)
+{
+    static const double x[] = {10, 30};
+    check_households_with(design, X, x, statistics, linear, squares);
+}
+
 /* Weights of 50 and 30 add up to the bound of 80, so that it is attained; three of 50 become three of 26.67. With a guess of the
  * mean weight, those in totals of PSUs count up to 25: then three of them are below a bound of 80, and above one of 60, which 25,
  * 25 and 10 attain. Squares: 50 50 + 30 30 of 80 50, or 25 25 + 25 25 + 10 10 of 60 25. */
@@ -696,6 +703,43 @@ static void weights_of_units(void **state)
                      both, 1, 1);
 }
 
+/* What a unit adds to totals: weights of 50, 30 and 10 times 30 and 10, so that two rows of 900 attain a bound of 1800, and one
+ * of 1500 is beyond one of 1200 alone; below 0 too, where a household that adds 1800 takes the place of one that subtracts as
+ * much. With a bound of 9000 all three rows of 1500 fit. Other statistics of the number have the bounds of weights. */
+static void contributions_of_units(void **state)
+{
+    (void)state;
+    static const char totals[] = "  - {total: x}\n  - {total: x, by: g}\n", by[] = "  - {total: x, by: g}\n",
+                      beside[] = "  - {total: x, by: g}\n  - {mean: x}\n  - {count: units, where: {g: a}}\n",
+                      where[] = "  - {total: x, where: {g: a}}\n  - {total: x, by: g, where: {h: [u, w], y: {from: 0, to: 3}}}\n";
+    static const char *const weights[] = {"weights: {}, weight: w, max_weight: 50",
+                                          "weights: {cluster: c}, weight: w, max_weight: 50",
+                                          "weights: {}, weight: w, max_weight: 50, max_unit_weight: 80"};
+    static const double signs[] = {-30, 30}, values[] = {10, 30};
+    for (size_t i = 0; i < 3; i++) {
+        check_households_with(weights[i], "{from: 10, to: 30, step: 0.5, unit_contribution: 1800}", values, totals, 1 - 1e-6, 1);
+        check_households_with(weights[i], "{from: 10, to: 30, step: 0.5, unit_contribution: 1200}", values, beside, 1 - 1e-6,
+                              0.85);
+        check_households_with(weights[i], "{from: 10, to: 30, step: 0.5, unit_contribution: 1800}", values, where, 1 - 1e-6, 1);
+        check_households_with(weights[i], "{from: -40, to: 30, step: 0.5, unit_contribution: 1800}", signs, totals, 1 - 1e-6, 1);
+        check_households_with(weights[i], "{from: -40, to: 30, step: 0.5, unit_contribution: 1200}", signs, where, 1 - 1e-6, 1);
+    }
+    check_households_with(weights[0], "{from: 10, to: 30, step: 0.5, unit_contribution: 9000}", values, totals, 1 - 1e-6, 1);
+    /* weights that follow from sizes, 10 each */
+    static const char *const sizes[] = {
+        "srs: {population: 20, sample: 2}", "bernoulli: {rate: 1/10}",
+        ("stratified: {by: h, within: srs, strata: {u: {population: 20, sample: 2}, v: {population: 12, sample: 2}, "
+         "w: {population: 8, sample: 2}}}"),
+        "two_stage: {first: {by: c, population: 20, sample: 2}, second: {population: w, sample: 2}}, max_weight: 50",
+        "two_stage: {first: {by: c, pps: {method: systematic, probability: w, sample: 2}}, second: {population: y, sample: 2}}, "
+        "max_weight: 50"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        /* such a household has an id and a row at least, so that only groups show all that it can move */
+        check_households_with(sizes[i], "{from: 10, to: 30, step: 0.5, unit_contribution: 600}", values, by, 1 - 1e-6, 1);
+        check_households_with(sizes[i], "{from: -40, to: 30, step: 0.5, unit_contribution: 600}", signs, by, 1 - 1e-6, 1);
+    }
+}
+
 /* The bound is that of the plan on the grid of weights, or none where rows_per_unit of the largest weight are not above it. */
 static void bounds_of_units(void **state)
 {
@@ -712,8 +756,8 @@ static void bounds_of_units(void **state)
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
         assert_true((double)s.sampling.most_of_unit * tmi_number_nearest(s.sampling.step) == cases[i].points);
         const double rows = cases[i].points > 0 ? cases[i].points / 50 : 3;
-        assert_true(fabs(tmi_largest_rows_of_unit(&s.workload, TMI_WEIGHTED) - rows) < 1e-6);
-        assert_true(tmi_largest_rows_of_unit(&s.workload, TMI_UNWEIGHTED) == 3);
+        assert_true(fabs(tmi_largest_rows_of_unit(&s.workload, TMI_WEIGHTED, 0) - rows) < 1e-6);
+        assert_true(tmi_largest_rows_of_unit(&s.workload, TMI_UNWEIGHTED, 0) == 3);
         tmi_schedule_clear(&s);
         tamis_plan_free(plan);
     }
@@ -850,7 +894,8 @@ static void a_row_adds_its_weight(void **state)
                 if (m->marginal.form != TMI_FULL) continue;
                 for (size_t n = 0; n < numbers_of(m); n++) sum += truth_of(&query, &s, k, n);
                 sum *= tmi_measurement_unit(m, &s.workload, stratum);
-                const double all[TMI_WEIGHTINGS] = {1, w, 1, a, bounded, bound, bounded}, wanted = all[m->marginal.weighting];
+                const double all[TMI_WEIGHTINGS] = {1, w, 1, a, bounded, NAN, bound, bounded},
+                             wanted = all[m->marginal.weighting];
                 looked[m->marginal.weighting]++;
                 if (fabs(sum - wanted) > 1e-6 * (wanted + 50))
                     fail_msg("%s: x %g, w %g, stratum %s: family %d adds %g, not %g", cases[i].design, row.x, row.w, row.s,
@@ -1207,6 +1252,7 @@ int main(void)
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(weights_of_units),
+        cmocka_unit_test(contributions_of_units),
         cmocka_unit_test(bounds_of_units),
         cmocka_unit_test(rounding_of_units),
         cmocka_unit_test(rounding_of_levels),

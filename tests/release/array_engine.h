@@ -161,7 +161,7 @@ static inline int64_t array_own_value(const array_engine *a, const tmi_column *c
     }
 }
 
-/* The same, if a unit's points are bounded together: a part of the bound that is that of the point in their sum. */
+/* The same, if a unit's points are bounded together: a part of the bound that is that of the point in the sum of their sizes. */
 static inline int64_t array_value(const array_engine *a, const tmi_column *c, const array_row *row)
 {
     const int64_t own = array_own_value(a, c, row);
@@ -171,7 +171,7 @@ static inline int64_t array_value(const array_engine *a, const tmi_column *c, co
         const char *other = array_text(a->request->unit, &a->rows[r]);
         if (!other || strcmp(other, unit) != 0 || array_earlier(a, a->request, r) >= a->request->rows_per_unit) continue;
         const int64_t point = array_own_value(a, c, &a->rows[r]);
-        sum += point == ARRAY_MISSING ? 0 : point;
+        sum += point == ARRAY_MISSING ? 0 : point < 0 ? -point : point;
     }
     return own == ARRAY_MISSING || sum <= c->most_of_unit ? own : (int64_t)((__int128)own * c->most_of_unit / sum);
 }

@@ -22,6 +22,7 @@
 #define PLAIN "{from: 10, to: 30.4, step: 0.5}" /* the last point is 30 */
 #define APART "{from: 10, to: {p: 30.4, q: 20010}, step: 0.5}"
 #define BOUNDED "{from: 10, to: 30.4, step: 0.5, contribution: 200}"
+#define OF_UNITS "{from: 10, to: 30.4, step: 0.5, unit_contribution: 900}"
 #define LIST "psus.csv" /* of clusters: those of the rows and many others */
 #define LISTED 200
 #define BY_G "  - {count: units, by: [g, h]}\n  - {total: x, by: g}\n  - {mean: x, by: h}\n"
@@ -57,6 +58,8 @@ static const struct audited {
     {"weights: {strata: s, cluster: c, psus: " LIST ", population: 240}, weight: w, max_weight: 50, typical: {sample: 24}", "",
      PLAIN, "  - {mean: x, by: g, for_change: yes}\n  - {total: x, for_change: yes}\n", 1e300},
     {"weights: {population: 240}, weight: w, max_weight: 50", "", BOUNDED, "  - {total: x}\n  - {total: x, by: g}\n", 0},
+    {"weights: {population: 240}, weight: w, max_weight: 50", ", id: u, rows_per_unit: 2", OF_UNITS,
+     "  - {total: x}\n  - {total: x, by: g}\n  - {mean: x}\n", 0},
 };
 #define PLANS (sizeof plans / sizeof *plans)
 

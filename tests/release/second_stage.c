@@ -86,11 +86,11 @@ static void scene_make_of(scene *c, const char *design, const char *privacy, con
     *c = (scene){.seed = seed, .count = MOST_ROWS / 2};
     snprintf(text, sizeof text,
              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
-             "columns:\n  x: {from: 10, to: 30, step: 0.5}\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n"
+             "columns:\n  x: {from: 10, to: 30, step: 0.5}\n  y: {from: -2, to: 3, step: 1%s}\n  g: {values: [a, b]}\n"
              "  h: {values: [u, v, w, i, j, k]}\nstatistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {total: y}\n  "
              "- {share: {g: a}}\n"
              "  - {ratio: {of: x, to: y}}\n%s",
-             design, privacy, more);
+             design, privacy, strstr(privacy, "rows_per_unit") ? ", unit_contribution: 300" : "", more);
     if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
     assert_true(c->s.places.layout.slots == (strstr(design, "cluster") ? CLUSTERS : 0));
@@ -223,6 +223,42 @@ static void a_record_moves_them_by_no_more_than_the_steps(void **state)
         drop(&c, kept);
         scene_clear(&c);
     }
+    if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
+}
+
+/* What a unit adds to the total of y is bounded by 300 in size. A household of three rows that adds so much takes the place of
+ * one that subtracts as much, or comes from another cluster, and nothing else varies: the standard error moves as far as it can.
+ */
+static void contributions_of_units_move_them_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, OWN = 3 };
+    static char units[ROWS][8];
+    static const double ys[] = {-2, 3, 0, NAN}, ws[] = {0, 10, 50, 1e6};
+    double worst = 0;
+    scene c;
+    scene_make_with(&c, "epsilon: 400, id: u, rows_per_unit: 3", "", 21);
+    c.count = ROWS;
+    for (size_t k = 0; k < ROWS; k++) {
+        snprintf(units[k], sizeof units[k], "%zu", k < OWN ? 0 : k);
+        c.rows[k] = (array_row){.x = 10, .y = 3, .g = "a", .h = "u", .w = 50, .s = "p", .c = c.labels[5], .u = units[k]};
+    }
+    set_tables(&c, 1, 0);
+    set_errors(&c);
+    tmi_int128 **kept = keep(&c);
+    for (int trial = 0; trial < 60; trial++) {
+        const bool away = trial % 3 == 2;
+        for (size_t k = 0; k < OWN; k++) {
+            c.rows[k].y = trial == 0 ? -2 : ys[next(&c) % 4];
+            c.rows[k].w = trial == 0 ? 50 : ws[next(&c) % 4];
+            c.rows[k].c = c.labels[away ? 200 : 5];
+            c.rows[k].s = away ? "q" : "p";
+        }
+        set_errors(&c);
+        worst = fmax(worst, distance(&c, kept));
+    }
+    drop(&c, kept);
+    scene_clear(&c);
     if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
 }
 
@@ -672,6 +708,7 @@ static void a_record_moves_calibrated_groups_by_no_more_than_the_steps(void **st
 int main(void)
 {
     const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_them_by_no_more_than_the_steps),
+                                       cmocka_unit_test(contributions_of_units_move_them_by_no_more_than_the_steps),
                                        cmocka_unit_test(they_are_the_textbooks),
                                        cmocka_unit_test(residuals_add_up_to_nothing),
                                        cmocka_unit_test(a_step_is_some_totals),

@@ -25,16 +25,16 @@ ColumnLike: TypeAlias = Column | tuple[Amount, Amount] | Sequence[str | int | bo
 
 def number(from_: Amount | Mapping[str, Amount], to: Amount | Mapping[str, Any], step: Amount | Mapping[str, Amount] = 1, *,
            typical: Amount | Mapping[str, Amount] | None = None, missing: Amount | None = None,
-           missing_codes: Sequence[Amount] | None = None, contribution: Amount | None = None, label: str | None = None,
-           unit_of_measure: str | None = None) -> Column:
+           missing_codes: Sequence[Amount] | None = None, contribution: Amount | None = None, unit_contribution: Amount | None = None,
+           label: str | None = None, unit_of_measure: str | None = None) -> Column:
     """A number between two public bounds, on a grid of `step`; values outside count as the nearest bound.
 
     >>> number(0, 4000).to_dict()
     {'from': '0', 'to': '4000', 'step': '1'}
     """
     return Column(given(from_=plain(from_), to=plain(to), step=plain(step), typical=plain(typical), missing=missing,
-                        missing_codes=None if missing_codes is None else list(missing_codes), contribution=contribution, label=label,
-                        unit_of_measure=unit_of_measure))
+                        missing_codes=None if missing_codes is None else list(missing_codes), contribution=contribution,
+                        unit_contribution=unit_contribution, label=label, unit_of_measure=unit_of_measure))
 
 
 def category(values: Sequence[str | int | bool] | Mapping[str, str] | None = None, *,

@@ -113,7 +113,8 @@ class Builders(unittest.TestCase):
                                        replicates=tamis.replicates(["r1", "r2"], "brr"))
         arguments = set(inspect.signature(tamis.Plan).parameters)
         privacy = {"epsilon", "delta", "rho", "outsider", "insider", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
-        number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
+        number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, unit_contribution=9, label="l",
+                              unit_of_measure="kg")
         category = tamis.category(["a", True], strata={"a": "1"}, of="d", parts={"a": ["1"]}, typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
         designs = {name: set(d.to_dict()[name]) for name, d in self.DESIGNS.items()}
         stages = [self.DESIGNS["two_stage"]] + [tamis.two_stage("c", first=first, second_population="m", second_sample=2, second_method="srs",

@@ -1,12 +1,12 @@
 # What is public about a column: its bounds or its values. Nothing is taken from the data.
 
 tamis_number <- function(from, to, step = 1, typical = NULL, missing = NULL, missing_codes = NULL, contribution = NULL,
-                         label = NULL, unit_of_measure = NULL)
+                         unit_contribution = NULL, label = NULL, unit_of_measure = NULL)
   structure(class = "tamis_column", given(
     from = plan_value(from, "from"), to = plan_value(to, "to"), step = plan_value(step, "step"),
     typical = plan_value(typical, "typical"), missing = plan_value(missing, "missing"),
     missing_codes = listed(missing_codes, "missing_codes"), contribution = plan_value(contribution, "contribution"),
-    label = plan_value(label, "label"), unit_of_measure = plan_value(unit_of_measure, "unit_of_measure")))
+    unit_contribution = plan_value(unit_contribution, "unit_contribution"), label = plan_value(label, "label"), unit_of_measure = plan_value(unit_of_measure, "unit_of_measure")))
 
 tamis_values <- function(..., file = NULL, column = NULL, strata = NULL, of = NULL, parts = NULL, typical = NULL, missing = NULL, missing_codes = NULL,
                          label = NULL) {

@@ -102,7 +102,7 @@ struct tmi_column {
     const tmi_column *by;        /* NUMBER: the CATEGORY or JOINT that chooses the grid; NULL: `grid` */
     const tmi_grid *grids;       /* NUMBER with `by`: one per value */
     bool reciprocal;             /* NUMBER */
-    int64_t most_of_unit;        /* NUMBER, LOOKUP, PRODUCT: what the points of a unit add up to at most; 0: no bound */
+    int64_t most_of_unit;        /* NUMBER, LOOKUP, PRODUCT: what the sizes of a unit's points add up to at most; 0: no bound */
     const double *missing_codes; /* NUMBER: values that mean "missing" */
     size_t missing_code_count;
 
@@ -212,9 +212,9 @@ typedef struct tmi_table {
  * rows_per_unit rows. The key is drawn before any row is read, so a guarantee that holds for every key holds. Without a key
  * the order would favour some contents; with it each row of a unit has the same chance. All engines keep the same rows.
  *
- * A column with `most_of_unit` = M, which is at least its largest point, has no points below 0. Where the points k of the
- * rows of a unit that count add up to T > M, missing ones as 0, each of them becomes floor(k M / T), exactly. So those of a
- * unit add up to at most M, and none becomes larger. The order above is that of the points before; columns that are made of
+ * A column may have `most_of_unit` = M. Where the sizes |k| of the points k of the rows of a unit that count add up to T > M,
+ * missing ones as 0, each of them becomes k M / T, rounded towards 0, exactly. So those of a unit add up to at most M, and none
+ * becomes larger, whatever the grid allows. The order above is that of the points before; columns that are made of
  * bounded ones are made of the points after. An engine that cannot do this says so in `check` (tmi_refuse_bounded_units). */
 typedef struct tmi_request {
     const tmi_table *tables;

@@ -172,13 +172,10 @@ static tamis_status check_joint(const tmi_column *column, tamis_error *err)
 /* Of a column that is right otherwise. */
 static tamis_status check_of_unit(const tmi_column *column, tamis_error *err)
 {
-    int64_t low, high;
     if (column->most_of_unit == 0) return TAMIS_OK;
     const bool may = (column->kind == TMI_NUMBER && !column->by) || column->kind == TMI_LOOKUP || column->kind == TMI_PRODUCT;
-    if (may) tmi_point_range(&low, &high, column);
-    if (may && low >= 0 && column->most_of_unit >= high && column->most_of_unit >= 1) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "column %s: a bound of a unit's points needs one grid from 0 on, and is at least its end",
-                    column->name);
+    if (may && column->most_of_unit >= 1) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "column %s: a bound of a unit's points needs one grid, and is at least 1", column->name);
 }
 
 static tamis_status check_kind(const tmi_column *column, tamis_error *err)
@@ -356,10 +353,11 @@ bool tmi_bounds_units(const tmi_layout *layout)
 tamis_status tmi_refuse_bounded_units(const tmi_layout *layout, const char *engine, tamis_error *err)
 {
     if (!tmi_bounds_units(layout)) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED,
-                    "design.max_unit_weight: %s cannot bound the weights of a unit together; nearest setting that works: rows in "
-                    "files or in memory, or without `max_unit_weight`",
-                    engine);
+    return tmi_fail(
+        err, TAMIS_REFUSED,
+        "%s cannot bound what the rows of a unit add together; nearest setting that works: rows in files, in memory or "
+        "in a database, or without `max_unit_weight` and `unit_contribution`",
+        engine);
 }
 
 static tamis_status add_unit(tmi_layout *layout, const tmi_request *request, tamis_error *err)

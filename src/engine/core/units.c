@@ -98,6 +98,7 @@ static uint64_t free_rows_of(const tmi_layout *layout)
         int64_t low, high;
         if (column->most_of_unit == 0) continue;
         tmi_point_range(&low, &high, column);
+        high = high > -low ? high : -low;
         const int64_t below = high > 0 ? column->most_of_unit / high : rows;
         rows = below < rows ? below : rows;
     }
@@ -611,15 +612,17 @@ static void clear_choice(choice *c, const tmi_units *units)
 
 /* ---- the end of a round ---- */
 
-/* What the points of the chosen rows of a unit add up to. Below 2^20 rows of less than 2^52. */
+static int64_t size_of(int64_t point) { return point == TMI_NO_POINT ? 0 : point < 0 ? -point : point; }
+
+/* What the sizes of the points of the chosen rows of a unit add up to. Below 2^20 rows of less than 2^52. */
 static tmi_int128 sum_of(const candidate *list, size_t chosen, size_t w)
 {
     tmi_int128 sum = 0;
-    for (size_t i = 0; i < chosen; i++) sum += list[i].row[w] == TMI_NO_POINT ? 0 : list[i].row[w];
+    for (size_t i = 0; i < chosen; i++) sum += size_of(list[i].row[w]);
     return sum;
 }
 
-/* k most / sum stays below 2^52 2^62. */
+/* k most / sum stays below 2^52 2^62, and is rounded towards 0. */
 static int64_t bounded(int64_t point, int64_t most, tmi_int128 sum)
 {
     return point == TMI_NO_POINT || sum <= most ? point : (int64_t)((tmi_int128)point * most / sum);
@@ -654,7 +657,7 @@ static void make_bounded(tmi_units_room *room, const tmi_units *units, choice *c
         tmi_blocks_set(&c->blocks, room->columns, n);
         memcpy(points + start, c->blocks.list[units->made[k]].values, n * sizeof *points);
     }
-    for (size_t i = 0; i < chosen; i++) sum += points[i] == TMI_NO_POINT ? 0 : points[i];
+    for (size_t i = 0; i < chosen; i++) sum += size_of(points[i]);
     for (size_t i = 0; i < chosen; i++) points[i] = bounded(points[i], most, sum);
 }
 

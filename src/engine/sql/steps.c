@@ -619,8 +619,9 @@ static bool is_bounded(const chain *k, size_t c)
     return column->most_of_unit > 0 && k->depths[c] == k->depth;
 }
 
-/* Bounds the points of columns of this depth, 0 of those that are given, by what their units have in the rows that count: k
- * becomes floor(k M / T). Products stay below 2^52 2^62, and sums below 2^20 2^52. */
+/* Bounds the points of columns of this depth, 0 of those that are given, by what their sizes are in the rows of their units that
+ * count: k becomes k M / T, rounded towards 0, as the quotients of all dialects are. Products stay below 2^52 2^62, and sums
+ * below 2^20 2^52. */
 static void put_bounds(chain *k)
 {
     const tmi_layout *layout = k->source->layout;
@@ -630,14 +631,17 @@ static void put_bounds(chain *k)
     if (!some || !layout->request->unit) return;
     begin_step(k, is_bounded, 'v');
     for (size_t c = 0; c < layout->column_count; c++) {
-        char point[32], sum[128], most[24];
+        char point[32], size[40], sum[128], most[24];
+        int64_t low, high;
         if (!is_bounded(k, c)) continue;
+        tmi_point_range(&low, &high, layout->columns[c]);
         snprintf(point, sizeof point, "v%zu", c);
+        snprintf(size, sizeof size, low < 0 ? "abs(%s)" : "%s", point);
         snprintf(most, sizeof most, "%lld", (long long)layout->columns[c]->most_of_unit);
         tmi_text of_unit;
         tmi_text_init(&of_unit);
         tmi_text_put(&of_unit, "sum(");
-        tmi_sql_word(&of_unit, dialect->as_exact, point);
+        tmi_sql_word(&of_unit, dialect->as_exact, size);
         snprintf(sum, sizeof sum, ") OVER (PARTITION BY t%zu)", tmi_layout_index(layout, layout->request->unit));
         tmi_text_put(&of_unit, sum);
         if (of_unit.failed) k->sql->failed = true;

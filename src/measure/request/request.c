@@ -29,6 +29,7 @@ void tmi_query_clear(tmi_query *a)
     tmi_free(a->frame_points);
     tmi_free(a->frame_rest);
     tmi_free(a->frame_clamped);
+    tmi_free(a->of_units);
     tmi_asked_contributions_clear(&a->contributions);
     tmi_columns_clear(&a->columns);
     tmi_psu_slots_clear(&a->psus);
@@ -56,12 +57,35 @@ static const tmi_column *add_reciprocal(tmi_query *a, const char *name, double s
     return tmi_columns_add(&a->columns, &column);
 }
 
-/* A column of weights, those of a unit bounded together. */
+/* A column of weights, those of a unit bounded together; and as rows bring them, where what they add to totals is bounded in the
+ * place of that. */
 static const tmi_column *of_unit(tmi_query *a, const tmi_schedule *s, const tmi_column *weight)
 {
     tmi_column bounded = *weight;
     bounded.most_of_unit = s->sampling.most_of_unit;
-    return tmi_columns_add(&a->columns, &bounded);
+    const tmi_column *added = tmi_columns_add(&a->columns, &bounded);
+    const bool apart = bounded.most_of_unit > 0 && tmi_has_bounds_by_unit(s->plan);
+    a->own_weight = apart ? tmi_columns_add(&a->columns, weight) : added;
+    return added;
+}
+
+/* What rows add to totals of numbers of which a unit adds at most so much. */
+static void add_unit_contributions(tmi_query *a, const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->workload.domain_count; i++) {
+        const tmi_domain *d = &s->workload.domains[i];
+        for (size_t k = 0; k < i && d->number && !a->of_units[i]; k++)
+            if (s->workload.domains[k].number == d->number) a->of_units[i] = a->of_units[k];
+        if (!d->number || a->of_units[i]) continue;
+        a->of_units[i] = tmi_columns_add(&a->columns, &(tmi_column){.name = "contribution to a total",
+                                                                    .kind = TMI_PRODUCT,
+                                                                    .of = a->own_weight,
+                                                                    .second = tmi_columns_take(&a->columns, d->number),
+                                                                    .shift = d->shift,
+                                                                    .grid = d->grid,
+                                                                    .has_instead = true,
+                                                                    .most_of_unit = d->most_of_unit});
+    }
 }
 
 /* The points of the row's stratum; without strata one number for all rows. */
@@ -163,6 +187,7 @@ static void add_design(tmi_query *a, const tmi_schedule *s)
         a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->variance_points);
     }
     tmi_query_add_bounded_weight(a, s);
+    add_unit_contributions(a, s);
     if (a->psus.codes > 0) tmi_query_add_clusters(a, s);
 }
 
@@ -308,7 +333,11 @@ static tmi_measure measure_of(tmi_query *a, const tmi_schedule *s, const tmi_mea
     const bool negative = times_of(w, &m->marginal, level) < 0, spread = tmi_weighs_squares(m->marginal.weighting);
     const bool bounded = method || m->marginal.weighting == TMI_CLAMPED;
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
-    if (spread && a->spread) {
+    const bool contributed = tmi_contributed_in(w, m->marginal.weighting, m->marginal.domain);
+    if (contributed) {
+        add(&measure, a->of_units[m->marginal.domain], 0);
+        measure.low = w->domains[m->marginal.domain].grid.low < 0 ? -m->high : 0;
+    } else if (spread && a->spread) {
         add(&measure, a->spread, 0);
     } else if (m->marginal.weighting != TMI_UNWEIGHTED && m->marginal.weighting != TMI_CONTRIBUTED) {
         if (a->weight) add(&measure, bounded ? a->clamped : a->weight, 0);
@@ -322,7 +351,7 @@ static tmi_measure measure_of(tmi_query *a, const tmi_schedule *s, const tmi_mea
         divisor /= w->axes[axis].levels;
         add_level(&measure, &w->axes[axis], &a->axes[axis], level / divisor % w->axes[axis].levels);
     }
-    measure.where = tmi_columns_take(&a->columns, w->domains[m->marginal.domain]);
+    measure.where = tmi_columns_take(&a->columns, w->domains[m->marginal.domain].where);
     return measure;
 }
 
@@ -429,7 +458,8 @@ tamis_status tmi_query_make(tmi_query *a, const tmi_schedule *schedule, tamis_er
     size_t count = schedule->measurement_count, measures = 0, codes = 0;
     tamis_status status;
     *a = (tmi_query){0};
-    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count + TMI_CLUSTER_COLUMNS, err));
+    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan,
+                             2 * w->classes_count + 8 * w->axis_count + w->domain_count + TMI_CLUSTER_COLUMNS, err));
     TMI_TRY(tmi_asked_contributions_make(&a->contributions, schedule, err));
     TMI_TRY(tmi_psu_slots_make(&a->psus, &schedule->places, err));
     for (size_t i = 0; i < count; i++) measures += schedule->measurements[i].added;
@@ -448,8 +478,9 @@ tamis_status tmi_query_make(tmi_query *a, const tmi_schedule *schedule, tamis_er
     a->frame_points = tmi_alloc(schedule->frame.count, sizeof *a->frame_points);
     a->frame_rest = tmi_alloc(schedule->frame.count, sizeof *a->frame_rest);
     a->frame_clamped = tmi_alloc(schedule->frame.count, sizeof *a->frame_clamped);
+    a->of_units = tmi_alloc(w->domain_count, sizeof *a->of_units);
     if (!a->tables || !a->measures || !a->by || !a->slots || !a->lists || !a->lists_by || !a->axes || !a->classes ||
-        !a->class_numbers || !a->ends || !a->frame_points || !a->frame_rest || !a->frame_clamped)
+        !a->class_numbers || !a->ends || !a->frame_points || !a->frame_rest || !a->frame_clamped || !a->of_units)
         TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_query_make_clusters(a, schedule, err));
     add_design(a, schedule);

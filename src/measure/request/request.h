@@ -38,6 +38,8 @@ typedef struct tmi_query {
     const tmi_column *stratum, *cluster, *unit; /* NULL where the design has none */
     const tmi_column *units;                    /* the dimension of slots */
     const tmi_column *weight;                   /* the weight of a row; NULL if all weigh the same */
+    const tmi_column *own_weight;               /* the same, not bounded by unit */
+    const tmi_column **of_units;                /* what a row adds to totals of a domain's number; one per domain, or NULL */
     tmi_axis_columns *axes;                     /* one per axis */
     const tmi_column **classes;                 /* one per list of classes */
     int32_t *class_numbers;                     /* the classes of all lists */

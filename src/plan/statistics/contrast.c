@@ -187,7 +187,8 @@ void tmi_read_since(tmi_reader *reader, const tmi_value *map, const tamis_plan *
 
 static bool is_bounded_otherwise(const tmi_plan_compared *c)
 {
-    return tmi_has_contributions(c->column) || tmi_has_contributions(c->second);
+    return tmi_has_contributions(c->column) || tmi_has_contributions(c->second) ||
+           (c->kind == TMI_TOTAL && c->column->unit_contribution);
 }
 
 static void check_groups(tmi_reader *reader, const tmi_value *value, const tmi_plan_statistic *s)
@@ -202,8 +203,9 @@ static void check_groups(tmi_reader *reader, const tmi_value *value, const tmi_p
     for (size_t i = 0; i < s->contrast->compared_count; i++)
         if (is_bounded_otherwise(&s->contrast->compared[i]))
             tmi_complain(reader, value,
-                         "expected columns without `contribution` and without {times, of}: the sampling error of such totals "
-                         "is that of contributions, and how two of them vary together is not known");
+                         "expected columns without `contribution` and without {times, of}, and no total of a column with "
+                         "`unit_contribution`: the sampling error of such totals is that of contributions, and how two of them "
+                         "vary together is not known");
 }
 
 void tmi_read_contrast(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *s)

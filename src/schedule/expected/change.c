@@ -159,6 +159,8 @@ static double one_digit_up(double x)
     return ceil(x / unit * (1 - 1e-9)) * unit;
 }
 
+#define BOUND 2.5 /* mean weights that a bound of contributions allows */
+
 bool tmi_change_contribution(double *bound, const tmi_schedule *s, const tmi_plan_column *c)
 {
     const tmi_sampling *p = &s->sampling;
@@ -167,10 +169,32 @@ bool tmi_change_contribution(double *bound, const tmi_schedule *s, const tmi_pla
     tmi_sizes_make(&z, s);
     const tmi_guessed_value v = tmi_value_of(c);
     const double far = fmax(fabs(v.low), fabs(v.high)), largest = (double)p->most * tmi_number_nearest(p->step);
-    const double most = 2.5 * z.units / z.sample * fmin(fabs(v.mean) + 2 * v.sd, far);
+    const double most = BOUND * z.units / z.sample * fmin(fabs(v.mean) + 2 * v.sd, far);
     if (!v.typical || !(most > 0)) return false;
     *bound = one_digit_up(most);
     return *bound < largest * far / 2;
+}
+
+bool tmi_change_unit_contribution(double *bound, const tmi_schedule *s, const tmi_plan_column *c)
+{
+    const tmi_sampling *p = &s->sampling;
+    tmi_sizes z;
+    if (!is_plain_number(c) || c->by_stratum || tmi_has_contributions(c) || c->unit_contribution || !p->clustered ||
+        !tmi_counts_rows(s->plan) || s->calibrated || s->plan->privacy.design_protected)
+        return false;
+    for (size_t i = 0; i < s->plan->statistic_count; i++) { /* how such totals vary together is not known */
+        const tmi_plan_contrast *contrast = s->plan->statistics[i].contrast;
+        for (size_t k = 0; contrast && k < contrast->compared_count; k++)
+            if (contrast->compared[k].kind == TMI_TOTAL && contrast->compared[k].column == c) return false;
+    }
+    tmi_sizes_make(&z, s);
+    const tmi_guessed_value v = tmi_value_of(c);
+    const double far = fmax(fabs(v.low), fabs(v.high)), largest = (double)p->most * tmi_number_nearest(p->step);
+    const double weight = fmin(BOUND * z.units / z.sample, largest), most = weight * z.rows * fmin(fabs(v.mean) + 2 * v.sd, far),
+                 now = tmi_largest_rows_of_unit(&s->workload, TMI_WEIGHTED, 0) * largest * far;
+    if (!v.typical || !(most > 0)) return false;
+    *bound = one_digit_up(most);
+    return *bound < now / 2;
 }
 
 /* Its middle, or its first value. */
@@ -212,6 +236,7 @@ static void clear(changed *c)
         const tmi_plan_column *from = &c->from->columns[i];
         tmi_plan_column *own = &c->columns[i];
         if (own->contribution != from->contribution) tamis_number_free(own->contribution);
+        if (own->unit_contribution != from->unit_contribution) tamis_number_free(own->unit_contribution);
         if (own->conditions != from->conditions) tmi_free(own->conditions);
         if (own->typical != from->typical) tamis_number_free(own->typical);
         if (own->typical_sd != from->typical_sd) tamis_number_free(own->typical_sd);
@@ -256,6 +281,12 @@ static tamis_status change_columns(changed *c, const tmi_schedule *s, const tmi_
         if (change->complete && tmi_change_completes(from, column)) complete(&c->columns[i]);
         if (change->contributions && tmi_change_contribution(&bound, s, column))
             TMI_TRY(tmi_number_double(&c->columns[i].contribution, bound, err));
+        if (change->of_units == column) {
+            c->columns[i].unit_contribution = NULL;
+            TMI_TRY(tmi_number_double(&c->columns[i].unit_contribution, change->bound, err));
+        }
+        if (change->unit_contributions && tmi_change_unit_contribution(&bound, s, column))
+            TMI_TRY(tmi_number_double(&c->columns[i].unit_contribution, bound, err));
     }
     for (size_t i = 0; i < from->statistic_count; i++) {
         tmi_plan_statistic *t = &c->statistics[i];
@@ -338,7 +369,7 @@ static tamis_status make(changed *c, const tmi_schedule *s, const tmi_change *ch
     if (change->sample > 0) TMI_TRY(enlarge(c, change->sample, err));
     TMI_TRY(declare(c, change, err));
     if (change->half_ranges || change->half_groups || change->column || change->complete || change->contributions ||
-        change->without_groups)
+        change->unit_contributions || change->of_units || change->without_groups)
         TMI_TRY(change_columns(c, s, change, err));
     if (change->complete) TMI_TRY(move_all(c, err));
 

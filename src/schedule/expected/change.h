@@ -21,8 +21,11 @@ typedef struct tmi_change {
     bool half_groups; /* of the columns with four values or more that results are by, neighbouring values are taken together */
 
     /* What a plan may declare; 0, false or NULL: it stays as it is. */
-    bool complete;                      /* no value is missing, in any column that may be complete (tmi_change_completes) */
-    bool contributions;                 /* totals of numbers are bounded (tmi_change_contribution) */
+    bool complete;                   /* no value is missing, in any column that may be complete (tmi_change_completes) */
+    bool contributions;              /* totals of numbers are bounded (tmi_change_contribution) */
+    bool unit_contributions;         /* what units add to them is (tmi_change_unit_contribution) */
+    const tmi_plan_column *of_units; /* what units add to totals of this number is bounded by `bound`; NULL: none */
+    double bound;
     double deff;                        /* a public design effect, in the place of strata and clusters */
     const tmi_psu_facts *psus;          /* the list of the sampled clusters */
     double sample_guess, cluster_guess; /* of the sample's size, and of the mean size of a cluster */
@@ -47,6 +50,10 @@ bool tmi_change_completes(const tamis_plan *plan, const tmi_plan_column *column)
  * standard deviations above the guessed mean, in one digit, where that is less than half of what the largest weight and the range
  * allow. */
 bool tmi_change_contribution(double *bound, const tmi_schedule *schedule, const tmi_plan_column *column);
+
+/* The same of what a unit adds with all its rows: two and a half mean weights, or the largest, times the values of a unit that
+ * has as many rows as is guessed, each two standard deviations above the mean. */
+bool tmi_change_unit_contribution(double *bound, const tmi_schedule *schedule, const tmi_plan_column *column);
 
 /* Whether values of a `by` column would be taken together: not of strata, controls, and columns that conditions are about. */
 bool tmi_change_joins(const tamis_plan *plan, const tmi_plan_column *by);

@@ -36,6 +36,7 @@ bool tmi_declaration_is_about(const tmi_schedule *s, tmi_declaration_kind kind, 
     bool asked = false;
     if (kind == TMI_DECLARE_COMPLETE && !tmi_change_completes(s->plan, c)) return false;
     if (kind == TMI_DECLARE_CONTRIBUTION && !tmi_change_contribution(&bound, s, c)) return false;
+    if (kind == TMI_DECLARE_OF_UNITS && !tmi_change_unit_contribution(&bound, s, c)) return false;
     for (size_t i = 0; i < s->plan->statistic_count && !asked; i++) {
         const tmi_plan_statistic *t = &s->plan->statistics[i];
         asked = kind == TMI_DECLARE_COMPLETE ? is_asked_for(s, i, c) : t->column == c && (t->kind == TMI_TOTAL || tmi_by_size(t));
@@ -178,6 +179,8 @@ static tamis_status try_kind(tmi_declaration *d, const tmi_schedule *s, const tm
         return is_about_any(s, d->kind) ? try_fact(d, s, now, &(tmi_change){.complete = true}, err) : TAMIS_OK;
     case TMI_DECLARE_CONTRIBUTION:
         return is_about_any(s, d->kind) ? try_fact(d, s, now, &(tmi_change){.contributions = true}, err) : TAMIS_OK;
+    case TMI_DECLARE_OF_UNITS:
+        return is_about_any(s, d->kind) ? try_fact(d, s, now, &(tmi_change){.unit_contributions = true}, err) : TAMIS_OK;
     case TMI_DECLARE_PSUS: return try_psus(d, s, now, z, err);
     case TMI_DECLARE_DEFF: return try_deff(d, s, now, err);
     case TMI_DECLARE_SAMPLE: return try_sample(d, s, z, err);

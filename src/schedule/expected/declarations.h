@@ -12,6 +12,7 @@
 typedef enum tmi_declaration_kind {
     TMI_DECLARE_COMPLETE,     /* missing: none */
     TMI_DECLARE_CONTRIBUTION, /* contribution */
+    TMI_DECLARE_OF_UNITS,     /* unit_contribution */
     TMI_DECLARE_PSUS,         /* psus */
     TMI_DECLARE_DEFF,         /* deff */
     TMI_DECLARE_SAMPLE,       /* typical: {sample} */

@@ -7,6 +7,7 @@
 #include "base/hypotenuse.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tamis/estimate.h>
 
@@ -305,7 +306,7 @@ static tamis_status try_units(study *s, tamis_error *err)
     const tmi_sampling *p = &s->schedule.sampling;
     const int64_t most = s->made->plan->privacy.rows_per_unit;
     const double step = tmi_number_nearest(p->step), largest = (double)p->most * step, mean = tmi_mean_weight(&s->schedule),
-                 now = tmi_largest_rows_of_unit(&s->schedule.workload, TMI_WEIGHTED) * largest;
+                 now = tmi_largest_rows_of_unit(&s->schedule.workload, TMI_WEIGHTED, 0) * largest;
     tmi_bounds *made = s->made;
     double all = 0;
     if (most < 2 || p->design->kind->with_replacement || !(mean > 0)) return TAMIS_OK;
@@ -326,6 +327,113 @@ static tamis_status try_units(study *s, tamis_error *err)
         if (made->units[i].beyond <= LITTLE) made->unit_best = i;
     tmi_free(counts);
     return TAMIS_OK;
+}
+
+/* ---- what units add to totals ---- */
+
+/* Shares of all that units add, which a bound takes off. */
+static const double taken_off[] = {0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001};
+_Static_assert(sizeof taken_off / sizeof *taken_off <= TMI_MAX_TOTALS, "there is room for all");
+
+static int by_amount(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/* The share of these ascending sums that a bound takes off. */
+static double share_beyond(const double *sums, size_t count, double bound)
+{
+    double all = 0, beyond = 0;
+    for (size_t u = 0; u < count; u++) {
+        all += sums[u];
+        beyond += fmax(sums[u] - bound, 0);
+    }
+    return all > 0 ? beyond / all : 0;
+}
+
+/* The smallest bound that takes off no more than this share: between two sums what is taken off falls by as much as there are
+ * sums above. */
+static double bound_for(const double *sums, size_t count, double share)
+{
+    double all = 0, beyond = 0;
+    for (size_t u = 0; u < count; u++) all += sums[u];
+    for (size_t u = count; u-- > 0;) {
+        const double below = u > 0 ? sums[u - 1] : 0, above = (double)(count - u), more = above * (sums[u] - below);
+        if (beyond + more >= share * all) return sums[u] - (share * all - beyond) / above;
+        beyond += more;
+    }
+    return 0;
+}
+
+static bool is_total_of(const tmi_plan_statistic *t, const tmi_plan_column *c) { return t->kind == TMI_TOTAL && t->column == c; }
+
+/* Noise and error of the column's totals, relative to now; of their groups all lose the same share. */
+static void compare_totals(tmi_bounds_total *t, const study *s, const tmi_bounds_column *c, const tmi_expected_statistic *now,
+                           const tmi_expected_statistic *then)
+{
+    const tamis_plan *plan = s->made->plan;
+    double logs = 0, errors = 0, count = 0;
+    t->honest = true;
+    for (size_t i = 0; i < c->statistic_count; i++) {
+        const size_t of = c->statistics[i], place = first_result(plan, of);
+        const size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[of]);
+        for (size_t k = 0; is_total_of(&plan->statistics[of], c->column) && k < cells; k++) {
+            const tmi_expected_group *a = &now[of].groups[now[of].count == 1 ? 0 : k],
+                                     *b = &then[of].groups[then[of].count == 1 ? 0 : k];
+            const double bias = t->beyond * fabs(s->scale * s->truth[place + k]), sampling = tmi_expected_group_sampling(b);
+            const double standard = tmi_hypotenuse(tmi_expected_group_noise(b), isnan(sampling) ? 0 : sampling);
+            if (isnan(bias) || !(tmi_expected_group_noise(a) > 0) || !(standard > 0)) continue;
+            const double before = tmi_hypotenuse(tmi_expected_group_noise(a), isnan(sampling) ? 0 : sampling);
+            logs += log(tmi_expected_group_noise(b) / tmi_expected_group_noise(a));
+            errors += log(tmi_hypotenuse(standard, bias) / before);
+            t->honest = t->honest && bias <= TOLERATED * standard;
+            count++;
+        }
+    }
+    t->noise = count > 0 ? exp(logs / count) : NAN;
+    t->error = count > 0 ? exp(errors / count) : NAN;
+}
+
+static tamis_status try_totals(study *s, tmi_bounds_column *c, tamis_error *err)
+{
+    const tamis_plan *plan = s->made->plan;
+    const double mean = tmi_mean_weight(&s->schedule);
+    const size_t units = (size_t)tmi_population_size(s->population);
+    double *sums = NULL;
+    tmi_expected_statistic *now = NULL, *then = NULL;
+    bool any = false;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < c->statistic_count; i++) any = any || is_total_of(&plan->statistics[c->statistics[i]], c->column);
+    if (!any || !tmi_counts_rows(plan) || tmi_has_contributions(c->column) || !(mean > 0)) return TAMIS_OK;
+    sums = tmi_alloc(units, sizeof *sums);
+    if (!sums) TMI_TRY(tmi_fail_memory(err));
+    tmi_population_unit_sums(sums, s->population, tmi_population_numbers(s->population, c->column));
+    qsort(sums, units, sizeof *sums, by_amount);
+    TMI_TRY(tmi_expected_statistics_make(&now, &s->schedule, err));
+    for (size_t k = 0; k < sizeof taken_off / sizeof *taken_off; k++) {
+        tmi_bounds_total *t = &c->totals[c->total_count];
+        const double exact = mean * bound_for(sums, units, taken_off[k]), digits = pow(10, floor(log10(exact)) - 1);
+        *t = (tmi_bounds_total){.bound = ceil(exact / digits * (1 - 1e-9)) * digits};
+        if (!(exact > 0) || (c->total_count > 0 && t[-1].bound >= t->bound)) continue;
+        t->beyond = share_beyond(sums, units, t->bound / mean);
+        TMI_TRY(tmi_change_expected(&then, &s->schedule, &(tmi_change){.of_units = c->column, .bound = t->bound}, err));
+        if (!then) break; /* such a plan could not be released */
+        compare_totals(t, s, c, now, then);
+        tmi_expected_statistics_free(then, plan->asked_count);
+        then = NULL;
+        if (!isnan(t->noise)) c->total_count++;
+    }
+    c->total_best = c->total_count;
+    for (size_t k = 0; k < c->total_count; k++)
+        if (c->totals[k].honest && c->totals[k].beyond <= LITTLE &&
+            (c->total_best == c->total_count || c->totals[k].error < c->totals[c->total_best].error))
+            c->total_best = k;
+
+done:
+    tmi_expected_statistics_free(now, plan->asked_count);
+    tmi_free(sums);
+    return status;
 }
 
 /* ---- together ---- */
@@ -359,6 +467,7 @@ static tamis_status run(study *s, tamis_error *err)
     s->now = tmi_alloc(s->results, sizeof *s->now);
     if (!s->now) TMI_TRY(tmi_fail_memory(err));
     for (size_t c = 0; c < made->column_count; c++) TMI_TRY(try_column(s, &made->columns[c], err));
+    for (size_t c = 0; c < made->column_count; c++) TMI_TRY(try_totals(s, &made->columns[c], err));
     TMI_TRY(try_units(s, err));
 
 done:

@@ -26,9 +26,22 @@ typedef struct tmi_bounds_trial {
     tmi_bounds_effect *effects; /* one per statistic of the column */
 } tmi_bounds_trial;
 
+/* A bound of what a unit adds to totals of a column. */
+typedef struct tmi_bounds_total {
+    double bound;  /* unit_contribution */
+    double beyond; /* what it takes off all that the units of the population add, as a share, if weights were alike */
+    double noise,
+        error;   /* of the totals, relative to those of the plan, as geometric means; the error with that share as a bias */
+    bool honest; /* that bias is at most half of the standard error beside it */
+} tmi_bounds_total;
+
+#define TMI_MAX_TOTALS 12
+
 typedef struct tmi_bounds_column {
     const tmi_plan_column *column;
-    size_t *statistics; /* that the column is in */
+    tmi_bounds_total totals[TMI_MAX_TOTALS]; /* where units have several rows, from the smallest bound */
+    size_t total_count, total_best;          /* the best one has the smallest error; total_count: there is none */
+    size_t *statistics;                      /* that the column is in */
     size_t statistic_count;
     double beyond;                           /* the part of the population's values outside the present range */
     tmi_bounds_trial trials[TMI_MAX_TRIALS]; /* the first one is the plan's own */

@@ -51,6 +51,34 @@ static void write_unit_sentence(tmi_text *text, const tmi_bounds *s)
     tmi_text_wrap_taken(text, "", "  ", &words);
 }
 
+static bool is_total_advised(const tmi_bounds_column *c, size_t i)
+{
+    return i == c->total_best && i < c->total_count && c->totals[i].noise < 1 - WORTH && c->totals[i].error < 1 - WORTH;
+}
+
+static void write_total_sentence(tmi_text *text, const tmi_bounds_column *c)
+{
+    tmi_text words;
+    if (c->total_count == 0) return;
+    tmi_text_init(&words);
+    tmi_text_format(&words, "unit_contribution of %s: ", c->column->name);
+    if (!is_total_advised(c, c->total_best)) {
+        tmi_text_put(&words,
+                     "no bound that was tried lowers errors of its totals and takes off less than 1 % of all that units add");
+    } else {
+        const tmi_bounds_total *t = &c->totals[c->total_best];
+        put_end(&words, t->bound);
+        tmi_text_put(&words, " would lower the noise of its totals to ");
+        put_percent(&words, t->noise);
+        tmi_text_put(&words, " of what it is and their error by ");
+        put_percent(&words, 1 - t->error);
+        tmi_text_put(&words, ", and take off ");
+        put_percent(&words, t->beyond);
+        tmi_text_put(&words, " of all that units add, if weights are alike");
+    }
+    tmi_text_wrap_taken(text, "", "  ", &words);
+}
+
 /* The statistic that gains most. */
 static size_t first_to_gain(const tmi_bounds_column *c)
 {
@@ -175,6 +203,7 @@ static void write_text(tmi_text *text, const tmi_bounds *study)
                     study->plan->survey, (long long)study->population);
     for (size_t c = 0; c < study->column_count; c++) write_sentence(text, study, &study->columns[c]);
     write_unit_sentence(text, study);
+    for (size_t c = 0; c < study->column_count; c++) write_total_sentence(text, &study->columns[c]);
     tmi_text_put(text, "\n");
     tmi_table_init(&table, COLUMNS, align);
     tmi_table_row(&table, heading);
@@ -199,6 +228,17 @@ static void put_unit(tmi_json_out *out, const tmi_bounds *s, size_t i)
     tmi_json_add_real(out, "weight_beyond", s->units[i].beyond);
     tmi_json_add_real(out, "noise_part", s->units[i].noise);
     tmi_json_add_boolean(out, "advised", is_unit_advised(s, i));
+    tmi_json_close(out, '}');
+}
+
+static void put_total(tmi_json_out *out, const tmi_bounds_column *c, size_t i)
+{
+    tmi_json_open(out, '{');
+    tmi_json_add_real(out, "unit_contribution", c->totals[i].bound);
+    tmi_json_add_real(out, "share_beyond", c->totals[i].beyond);
+    tmi_json_add_real(out, "noise_part", c->totals[i].noise);
+    tmi_json_add_real(out, "error_lower_by", 1 - c->totals[i].error);
+    tmi_json_add_boolean(out, "advised", is_total_advised(c, i));
     tmi_json_close(out, '}');
 }
 
@@ -249,6 +289,11 @@ static void write_json(tmi_text *json, const tmi_bounds *study)
         tmi_json_add_open(&out, "tried", '[');
         for (size_t t = 0; t < c->trial_count; t++) put_trial(&out, study, c, t);
         tmi_json_close(&out, ']');
+        if (c->total_count > 0) {
+            tmi_json_add_open(&out, "totals", '[');
+            for (size_t t = 0; t < c->total_count; t++) put_total(&out, c, t);
+            tmi_json_close(&out, ']');
+        }
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
