@@ -27,6 +27,10 @@ static const struct {
     {"discrete Gaussian, sigma 10", tamis_noise_gaussian_new, "10"},
     {"discrete Gaussian, sigma 1000", tamis_noise_gaussian_new, "1000"},
     {"discrete Gaussian, sigma 1e6", tamis_noise_gaussian_new, "1e6"},
+    {"rounded normal, sigma 1", tamis_noise_normal_new, "1"},
+    {"rounded normal, sigma 10", tamis_noise_normal_new, "10"},
+    {"rounded normal, sigma 1000", tamis_noise_normal_new, "1000"},
+    {"rounded normal, sigma 1e6", tamis_noise_normal_new, "1e6"},
 };
 
 static void print(const char *what, double n, double seconds)

@@ -76,7 +76,8 @@ static int run(const cli_call *call)
     tamis_rng *rng = NULL;
     char *exact = NULL;
     uint64_t count = 0;
-    bool laplace = strcmp(call->operands[0], "laplace") == 0, binary = cli_value(call, "binary");
+    const char *law = call->operands[0];
+    bool binary = cli_value(call, "binary");
     int code;
 
     if (binary && call->json) return cli_wrong_usage(call->command, "give either --json or --binary, not both");
@@ -84,7 +85,9 @@ static int run(const cli_call *call)
         return cli_wrong_usage(call->command, "--count needs a whole number from 0 to 2^63, such as 1000");
     tamis_status status = tamis_number_read(&scale, cli_value(call, "scale"), &err);
     if (status == TAMIS_OK)
-        status = laplace ? tamis_noise_laplace_new(&noise, scale, &err) : tamis_noise_gaussian_new(&noise, scale, &err);
+        status = (strcmp(law, "laplace") == 0    ? tamis_noise_laplace_new
+                  : strcmp(law, "gaussian") == 0 ? tamis_noise_gaussian_new
+                                                 : tamis_noise_normal_new)(&noise, scale, &err);
     if (status == TAMIS_INVALID) {
         bool named = strncmp(err.message, "scale:", 6) == 0;
         code = cli_wrong_usage(call->command, "--%s%s", named ? "" : "scale: ", err.message);
@@ -94,8 +97,7 @@ static int run(const cli_call *call)
     if (status == TAMIS_OK) status = tamis_number_write(&exact, scale, &err);
     if (status == TAMIS_OK) cli_output_begins();
     if (status == TAMIS_OK && call->json)
-        printf("{\"law\": \"%s\", \"scale\": \"%s\", \"count\": %llu, \"noise\": [", call->operands[0], exact,
-               (unsigned long long)count);
+        printf("{\"law\": \"%s\", \"scale\": \"%s\", \"count\": %llu, \"noise\": [", law, exact, (unsigned long long)count);
     if (status == TAMIS_OK) status = stream(count, noise, rng, call->json, binary, &err);
     if (status == TAMIS_OK && call->json) puts("]}");
     code = status == TAMIS_OK ? cli_finish_output() : cli_failed(&err, NULL);
@@ -110,19 +112,22 @@ done:
 const cli_command cli_command_noise = {
     .name = "noise",
     .purpose = "exact integer noise for other programs",
-    .about = "Prints integers drawn from the discrete Laplace distribution, P(k) proportional to exp(-|k|/scale), or from the "
-             "discrete Gaussian distribution, P(k) proportional to exp(-k^2/(2 scale^2)), one integer per line. The distribution "
-             "is exact: the scale is read as a fraction, random bits come from the operating system's generator, and no "
-             "floating-point number is involved.\n\n"
-             "The scale is between 1e-6 and 2^55 for laplace, 1e16 for gaussian. There is no seed: noise that can be reproduced "
-             "protects nobody.",
-    .operands = {{"laplace|gaussian", .choices = "laplace gaussian", .needed = true, .help = "the distribution"}},
+    .about = "Prints integers drawn from the discrete Laplace distribution, P(k) proportional to exp(-|k|/scale), from the "
+             "discrete Gaussian distribution, P(k) proportional to exp(-k^2/(2 scale^2)), or from the normal distribution of "
+             "this standard deviation, rounded to the nearest integer; one integer per line. The distribution is exact: the "
+             "scale is read as a fraction, random bits come from the operating system's generator, and no floating-point number "
+             "is involved. Rounded normal noise on integers has exactly the privacy of the continuous normal mechanism, also "
+             "for many numbers together (`tamis privacy noise --gaussian`); the discrete Gaussian has not.\n\n"
+             "The scale is between 1e-6 and 2^55 for laplace, 1e16 for the others. There is no seed: noise that can be "
+             "reproduced protects nobody.",
+    .operands = {{"laplace|gaussian|normal", .choices = "laplace gaussian normal", .needed = true, .help = "the distribution"}},
     .options = {{"scale", "P/Q", .needed = true, .help = "an exact number: 3, 0.5, 2e6 or 10/3"},
                 {"count", "N", .needed = true, .help = "how many numbers, up to 2^63"},
                 {"binary", .help = "little-endian 64-bit integers instead of lines"}},
     .examples = {{"tamis noise laplace --scale 10 --count 5", "five numbers from the discrete Laplace distribution"},
                  {"tamis noise gaussian --scale 10/3 --count 3 --json",
                   "three from the discrete Gaussian, with a standard deviation near 10/3"},
+                 {"tamis noise normal --scale 10/3 --count 3", "three normal numbers, rounded"},
                  {"tamis noise laplace --scale 1e6 --count 6 --binary | od -A n -t d8",
                   "for a program that reads 64-bit integers"}},
     .run = run,

@@ -14,7 +14,7 @@ import json
 import pathlib
 import re
 import sys
-from decimal import Decimal, getcontext
+from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from math import erfc, exp, floor, sqrt
 
@@ -30,6 +30,7 @@ from verifier_tables import Tables
 
 getcontext().prec = 60
 DUST = Decimal("1e-40")
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651")
 
 
 def dec(x):
@@ -282,9 +283,12 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         self.spent = Fraction(c[coin])
         self.check(self.spent == sum(Fraction(m[coin]) for m in self.c["measurements"] + self.c.get("choices", [])), "composition", "is not the sum of the parts")
         loss = self.c["plan"]["privacy"]
-        self.check(c["noise"] == ("discrete_gaussian" if self.rho else "discrete_laplace"), "composition.noise")
+        self.normal = c["noise"] == "rounded_normal"
+        self.check(self.normal or c["noise"] == ("discrete_gaussian" if self.rho else "discrete_laplace"), "composition.noise")
+        self.check(not self.normal or (self.rho and "delta" in loss and not self.c.get("choices")), "composition.noise")
         if self.rho and "rho" not in loss:
-            at = rho_delta(dec(self.spent), dec(loss["epsilon"]))
+            at = (normal_delta(2 * dec(self.spent), dec(loss["epsilon"])) if self.normal
+                  else rho_delta(dec(self.spent), dec(loss["epsilon"])))
             self.check(at <= dec(loss["delta"]), "composition", "is more than the plan allows")
         else:
             asked = max(map(Fraction, self.c["sampling"].get("epsilons", [0]))) if "outsider" in loss else Fraction(loss[coin])
@@ -325,7 +329,7 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         if not self.rho:
             return dec(self.spent), Decimal(0)
         loss, delta = self.c["plan"]["privacy"], Fraction(self.c["composition"]["told_at_delta"])
-        eps = rho_epsilon(dec(self.spent), dec(delta))
+        eps = normal_epsilon(2 * dec(self.spent), dec(delta)) if self.normal else rho_epsilon(dec(self.spent), dec(delta))
         eps = min(eps, dec(loss["epsilon"])) if "epsilon" in loss else eps
         return (eps, eps), dec(delta)
 
@@ -338,7 +342,8 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         if self.c["account"] is None:
             self.check(g.get("spent") is None and g.get("left") is None, "guarantee.spent")
         else:
-            spent, left = self.spending(lambda rho, delta: (Decimal(gaussian_epsilon(float(rho), float(delta))), rho_epsilon(dec(rho), dec(delta))))
+            spent, left = self.spending(lambda rho, delta: (Decimal(gaussian_epsilon(float(rho), float(delta))), rho_epsilon(dec(rho), dec(delta))),
+                                        lambda squared, delta: (normal_epsilon(dec(squared), dec(delta)) - DUST, normal_epsilon(dec(squared), dec(delta))))
             self.pair("guarantee.spent", g.get("spent"), **spent)
             self.pair("guarantee.left", g.get("left"), **left)
         if "outsider" in g:
@@ -446,7 +451,9 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
             return rho_epsilon(dec(after["rho"]), at), at
         if concentrated:
             at = dec(self.cap["delta"])
-            return dec(after["epsilon"]) + rho_epsilon(dec(after["rho"]), at - dec(after["delta"])), at
+            left = at - dec(after["delta"])
+            more = normal_epsilon(dec(after["mu_squared"]), left) if "mu_squared" in after else rho_epsilon(dec(after["rho"]), left)
+            return dec(after["epsilon"]) + more, at
         return dec(after["epsilon"]), dec(after["delta"])
 
     def amplification(self):
@@ -537,6 +544,49 @@ def rho_epsilon(rho, delta):
     for _ in range(60):
         middle = (low + high) / 2
         if rho_delta(rho, middle) > delta:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def normal_tail(x):
+    """P(Z >= x): by the power series of Mills' ratio, whose terms are positive, or far out by its continued fraction."""
+    if x < 0:
+        return 1 - normal_tail(-x)
+    with localcontext() as context:
+        context.prec = 120
+        density = (-x * x / 2).exp() / (2 * PI).sqrt()
+        if x < 6:
+            term = total = x
+            n = 1
+            while term > Decimal("1e-110"):
+                n += 2
+                term *= x * x / n
+                total += term
+            return Decimal("0.5") - density * total
+        ratio = x
+        for k in range(400, 0, -1):
+            ratio = x + k / ratio
+        return density / ratio
+
+
+@functools.lru_cache(maxsize=None)
+def normal_delta(squared, eps):
+    """The delta of the normal mechanism of mu^2."""
+    mu = squared.sqrt()
+    return normal_tail(eps / mu - mu / 2) - eps.exp() * normal_tail(eps / mu + mu / 2)
+
+
+@functools.lru_cache(maxsize=None)
+def normal_epsilon(squared, delta):
+    """The epsilon at which mu^2 has this delta."""
+    if squared == 0:
+        return Decimal(0)
+    low, high = Decimal(0), squared + 2 * (squared * -delta.ln()).sqrt() + 1
+    for _ in range(60):
+        middle = (low + high) / 2
+        if normal_delta(squared, middle) > delta:
             low = middle
         else:
             high = middle

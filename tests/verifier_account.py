@@ -3,6 +3,7 @@ and after the release. A part of verifier.py, apart because of its length."""
 import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import erfc, exp, sqrt
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
@@ -63,14 +64,31 @@ def selected(eps, count):
     return count * 4 * ((x.exp() + (-x).exp()) / 2).ln()
 
 
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+
+
+def any_mu_squared(eps):
+    """Of any mechanism with this epsilon: 4 Phi^-1(e^eps / (1 + e^eps))^2, in doubles by the tail 1 / (1 + e^eps); the first two terms of
+    its series where doubles around 1/2 are too coarse."""
+    if Fraction(eps) < Fraction(1, 1000):
+        return PI / 2 * dec(eps) ** 2 * (1 + 2 * dec(eps) ** 2 * (PI / 48 - Decimal(1) / 12))
+    eps = float(Fraction(eps))
+    low, high, tail = 0.0, 3 * (eps + eps ** 0.5), exp(-eps) / (1 + exp(-eps))
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if erfc(middle / sqrt(2)) / 2 > tail else (low, middle)
+    return Decimal(2 * high) ** 2
+
+
 class Account:
     def account(self):
         a = self.c["account"]
         if a is None:
             return
-        self.check(set(a) <= {"before", "after", "groups", "counted_as_rho", "cap", "raised", "waves", "statement", "new_account"}, "account")
+        self.check(set(a) <= {"before", "after", "groups", "counted_as_rho", "counted_as_mu_squared", "cap", "raised", "waves", "statement", "new_account"}, "account")
         self.cap = a["cap"]
         self.counted = self.counts_as(a)
+        self.squared = self.counts_as_mu(a)
         self.entry(a)
         self.raises(a)
         self.waves(a)
@@ -99,6 +117,21 @@ class Account:
         own = min(own, any_rho(self.spent))
         self.check(own <= dec(said) <= own * (1 + Decimal("1e-8")) + Decimal("1e-40"), "account.counted_as_rho")
         self.check(kind(self.cap) != "pure", "account.counted_as_rho", "an account of epsilon counts no rhos")
+        return said
+
+    def counts_as_mu(self, a):
+        """What this release adds where mu^2 is added up; None: it cannot be added."""
+        said = a.get("counted_as_mu_squared")
+        if self.rho or said is None:
+            self.check(said is None, "account.counted_as_mu_squared", "a rho counts as itself")
+            return 2 * self.spent if self.normal else None
+        said = Fraction(said)
+        tables = sum(max(min(Fraction(law["sensitivity_l2_squared"]), Fraction(law["sensitivity"]) ** 2) / Fraction(law["scale"]) ** 2 for law in m["noise"])
+                     for m in self.c["measurements"])
+        own = PI / 2 * dec(tables) + sum(any_mu_squared(c["epsilon"]) for c in self.c.get("choices", []))
+        own = min(own, any_mu_squared(self.spent))
+        self.check(own * (1 - Decimal("1e-12")) <= dec(said) <= own * (1 + Decimal("1e-8")) + Decimal("1e-40"), "account.counted_as_mu_squared")
+        self.check(kind(self.cap) == "approximate", "account.counted_as_mu_squared", "only an account of epsilon and delta counts mu^2")
         return said
 
     def entry(self, a):
@@ -156,23 +189,31 @@ class Account:
         budget = self.c["plan"]["budget"]
         before, after = sums_of(told["before"]), sums_of(told["after"])
         in_rho, more = "rho" in self.cap, dict(before)
-        if charged and (self.rho or before["rho"] > 0 or in_rho):
+        # what is added up from the first rho on: mu^2, if that one was normal
+        in_mu = "mu_squared" in before or (charged and self.normal and before["rho"] == 0 and not in_rho)
+        if charged and in_mu:
+            self.check(self.squared is not None, field, "a rho cannot be added to mu^2")
+            more["mu_squared"] = more.get("mu_squared", Fraction(0)) + (self.squared or 0)
+        elif charged and (self.rho or before["rho"] > 0 or in_rho):
             more["rho"] += self.counted
         elif charged:
             more["epsilon"] += self.spent
         self.check(min(before.values()) >= 0, field + ".before")
         self.check(not in_rho or before["epsilon"] == before["delta"] == 0, field + ".before")
-        right = all(after[k] >= more[k] for k in more) if self.later else after == more
+        self.check("mu_squared" not in after or (after["rho"] == 0 and not in_rho), field + ".after", "counts both rho and mu^2")
+        right = all(after.get(k, -1) >= more[k] for k in more) if self.later else after == more
         if self.later and not right and charged and not self.rho:  # charged when the account counted in rho, by rhos that are voided since
-            right = all(after[k] >= before[k] + (self.counted if k == "rho" else 0) for k in before) and after["rho"] > 0
+            added = {"mu_squared": self.squared or 0} if "mu_squared" in after else {"rho": self.counted}
+            right = all(after.get(k, -1) >= before.get(k, 0) + added.get(k, 0) for k in {*before, *added}) and after[next(iter(added))] > 0
         self.check(right, field + ".after")
         for limit in [self.cap] if self.later else [self.cap, budget]:
             coin = "rho" if in_rho else "epsilon"
             self.check(after[coin] <= Fraction(limit[coin]), field + ".after", "exceeds the budget")
-        return after, in_rho or after["rho"] > 0
+        return after, in_rho or after["rho"] > 0 or "mu_squared" in after
 
-    def spending(self, convert):
-        """Spent and left of the worst: for each number the ends between which the true one lies. `convert`: of a rho at a delta."""
+    def spending(self, convert, convert_mu):
+        """Spent and left of the worst: for each number the ends between which the true one lies. `convert`: of a rho at a delta;
+        `convert_mu`: of mu^2."""
         spent, left = {}, {}
 
         def worst(values, name, ends, choose):
@@ -187,7 +228,7 @@ class Account:
                 E, D = Fraction(self.cap["epsilon"]), Fraction(self.cap.get("delta", 0))
                 eps, left_eps, delta = (dec(after["epsilon"]),) * 2, (dec(E - after["epsilon"]),) * 2, after["delta"]
                 if concentrated:
-                    low, high = convert(after["rho"], D - delta)
+                    low, high = convert_mu(after["mu_squared"], D - delta) if "mu_squared" in after else convert(after["rho"], D - delta)
                     eps, left_eps, delta = (eps[0] + low, eps[1] + high), (max(left_eps[0] - high, Decimal(0)), left_eps[1] - low), D
                 told, rest = {"epsilon": eps, "delta": (dec(delta),) * 2}, {"epsilon": left_eps, "delta": (dec(D - delta),) * 2}
             for name in told:

@@ -4,7 +4,9 @@ import hashlib
 import json
 import re
 from fractions import Fraction
-from math import isclose, prod, sinh, sqrt
+from math import isclose, prod, sqrt
+
+from verifier_reading import variance_of
 
 SHARED = {"sample", "population"}  # of a change with an overlap
 GROUPED = {"groups", "group_scale"}  # of a number with totals of groups of clusters
@@ -22,8 +24,7 @@ def noise_of(number, law):
     """The variance of the sum over all noisy integers of factor times noise."""
     total = 0.0
     for factor, scale, count in number["noise"]:
-        own = float(scale)
-        total += float(count) * float(factor) ** 2 * (1 / (2 * sinh(1 / (2 * own)) ** 2) if law == "discrete_laplace" else own ** 2)
+        total += float(count) * float(factor) ** 2 * variance_of(law, float(scale))
     return total
 
 
@@ -83,7 +84,7 @@ class Changes:
         now = [u for u in self.c["plan"]["statistics"] if "for_change" in u and all(u.get(k) == v for k, v in t["change"].items())]
         grouped = "pairs" in e
         right = not grouped or (now and "samples" not in t and len(e["pairs"]) == 32 and min(e["pairs"]) >= 0)
-        return (right and set(e) - {"pairs"} == KEYS | (SHARED if "overlap" in t else set()) and shared and e["law"] in ("discrete_laplace", "discrete_gaussian")
+        return (right and set(e) - {"pairs"} == KEYS | (SHARED if "overlap" in t else set()) and shared and e["law"] in ("discrete_laplace", "discrete_gaussian", "rounded_normal")
                 and re.fullmatch("[0-9a-f]{64}", e["certificate"]) is not None and len(e["numbers"]) == self.cells_of(t)
                 and (e["survey"], e["wave"]) != (self.c["plan"]["survey"], self.c["plan"].get("wave", {}).get("name"))
                 and all(set(x) in ([NUMBER | more] + [NUMBER | GROUPED] * grouped) and ("groups" not in x or (len(x["groups"]) == 32 and float(x["group_scale"]) > 0)) and all(len(p) == 3 and float(p[1]) > 0 and float(p[2]) >= 1 for p in x["noise"]) for x in e["numbers"]))

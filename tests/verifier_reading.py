@@ -6,7 +6,7 @@ The cells of that table are the levels of all axes, crossed; a table of the cert
 have, a number by itself sums with the coefficients of its form."""
 import itertools
 from fractions import Fraction
-from math import ceil, exp, prod, sinh, sqrt
+from math import ceil, erfc, exp, prod, sinh, sqrt
 
 from verifier_choices import OF_DISTRIBUTION
 from verifier_tables import CONTRASTS, FORMS, SUMS, Axis
@@ -36,11 +36,17 @@ def solved(matrix, right):
     return found
 
 
-def variance(law):
-    scale = float(Fraction(law["scale"]))
-    if law["law"] == "discrete_laplace":
+def variance_of(law, scale):
+    """Of one noisy integer; of Gaussian noise for all but the smallest scales."""
+    if law == "discrete_laplace":
         return 1 / (2 * sinh(1 / (2 * scale)) ** 2)
-    return scale ** 2  # of all but the smallest scales
+    if law == "rounded_normal" and scale < 3:
+        return sum((2 * k - 1) * erfc((k - 0.5) / scale / sqrt(2)) for k in range(1, 60))
+    return scale ** 2 + (1 / 12 if law == "rounded_normal" else 0)
+
+
+def variance(law):
+    return variance_of(law["law"], float(Fraction(law["scale"])))
 
 
 class Reading:

@@ -299,7 +299,7 @@ class Tables:
                 l1, l2 = STEPS, STEPS ** 2
             self.check(law["sensitivity"] == ceil(l1), here + ".sensitivity")
             self.check(Fraction(law["sensitivity_l2_squared"]) == l2, here + ".sensitivity_l2_squared")
-            self.check(law["law"] == ("discrete_gaussian" if rho else "discrete_laplace"), here + ".law")
+            self.check(law["law"] == self.c["composition"]["noise"], here + ".law")
             scale = Fraction(law["scale"])
             if rho:
                 right = scale ** 2 >= max(l2, 1 if l2 == 0 else 0) / (2 * part)

@@ -20,9 +20,10 @@
  * Charges are exact and add up exactly. An account of pure epsilons takes epsilons. An account of rho takes rhos, and an
  * epsilon as its rho: epsilon tanh(epsilon/2), or less if its charge says so. An account of (epsilon, delta) adds epsilons
  * and deltas; from its first rho on, what was added up so far is taken off the budget for good, further charges count as
- * rho, and their sum, converted to epsilon and delta, must fit into the rest; then a charge with a delta is refused. These
- * sums hold also if later charges are chosen after seeing earlier answers (docs/ledger.md has the argument). Whatever else a
- * caller knows about several releases of one plan together goes into the one charge of that plan.
+ * rho, and their sum, converted to epsilon and delta, must fit into the rest; then a charge with a delta is refused. If that
+ * first one is a release with normal noise, mu^2 is added up instead, and a rho without a mu is refused. These sums hold also if
+ * later charges are chosen after seeing earlier answers (docs/ledger.md has the argument). Whatever else a caller knows about
+ * several releases of one plan together goes into the one charge of that plan.
  *
  * A ledger belongs to one thread at a time, and not to a child of fork. */
 #ifndef TAMIS_LEDGER_H

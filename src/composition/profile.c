@@ -155,6 +155,18 @@ done:
     return status;
 }
 
+tamis_status tamis_profile_normal(tamis_profile **profile, const tamis_number *mu_squared, tamis_error *err)
+{
+    tamis_status status = begin(profile, err);
+    if (status != TAMIS_OK) return status;
+    if (!mu_squared) return tmi_fail(err, TAMIS_INVALID, "mu_squared: NULL");
+    if (tmi_number_sign(mu_squared) < 0) return tmi_fail(err, TAMIS_INVALID, "mu_squared: must not be negative");
+    if (tmi_number_compare_int(mu_squared, (int64_t)TAMIS_MAX_LOSS * TAMIS_MAX_LOSS) > 0)
+        return tmi_fail(err, TAMIS_INVALID, "mu_squared: must be at most %d^2", TAMIS_MAX_LOSS);
+    if (tmi_number_sign(mu_squared) == 0) return make_claim(profile, NULL, NULL, err);
+    return make(profile, TMI_LOSS_GAUSSIAN, mu_squared, NULL, 0, err);
+}
+
 static tamis_status make_discrete(tamis_profile **profile, tmi_loss_kind kind, const tamis_number *scale, int64_t sensitivity,
                                   tamis_error *err)
 {

@@ -72,13 +72,14 @@ static tamis_status exact_count(tmi_result *result, const tmi_inference *r, cons
     tamis_number *square = NULL;
     tamis_status status = TAMIS_OK;
     int64_t lower, upper;
-    if (s->gaussian) TMI_TRY(tmi_number_mul(&square, scale, scale, err));
+    if (s->gaussian == TMI_DISCRETE_GAUSSIAN) TMI_TRY(tmi_number_mul(&square, scale, scale, err));
     tmi_count_case c = {.law = law_of(d->kind),
                         .population = stratum->population,
                         .sample = stratum->sample,
                         .rate = stratum->rate,
                         .scale = s->gaussian ? NULL : scale,
                         .variance = square,
+                        .sd = s->gaussian == TMI_ROUNDED_NORMAL ? scale : NULL,
                         .confidence = t->confidence};
     const int64_t most = c.law == TMI_COUNT_RATE ? stratum->population : stratum->sample;
     TMI_TRY(tmi_interval_count(&lower, &upper, &c, possible(noisy, most), err));

@@ -17,7 +17,7 @@ typedef struct tmi_moment_part {
 typedef struct tmi_moment_parts {
     tmi_moment_part *list;
     size_t count, room;
-    bool gaussian;
+    tmi_gaussian gaussian;
 } tmi_moment_parts;
 
 /* A combination of the cells of tables, and the moment that it is part of. */

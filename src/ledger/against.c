@@ -342,10 +342,11 @@ done:
     return status;
 }
 
-/* Whether the account says the rho that was booked beside an epsilon; NULL: none. */
-static tamis_status rho_says(bool *same, const tamis_number *booked, const tmi_value *account, tamis_error *err)
+/* Whether the account says the rho, or the mu^2, that was booked beside an epsilon; NULL: none. */
+static tamis_status beside_says(bool *same, const tamis_number *booked, const tmi_value *account, const char *key,
+                                tamis_error *err)
 {
-    const tmi_value *field = tmi_value_field(account, "counted_as_rho", TMI_VALUE_TEXT);
+    const tmi_value *field = tmi_value_field(account, key, TMI_VALUE_TEXT);
     tamis_number *said = NULL;
     *same = !booked && !field;
     if (!booked || !field) return TAMIS_OK;
@@ -376,8 +377,11 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
                                    .rho = both ? NULL : charge->amount.rho};
     TMI_TRY(tmi_coin_says(&same, &spent, object_of(c, "composition"), err));
     if (!same) note(c, "composition", "is a charge of an amount other than that in the certificate");
-    TMI_TRY(rho_says(&same, both ? charge->amount.rho : NULL, object_of(c, "account"), err));
+    TMI_TRY(beside_says(&same, both ? charge->amount.rho : NULL, object_of(c, "account"), "counted_as_rho", err));
     if (!same) note(c, "account.counted_as_rho", "counts as a rho other than that in the certificate");
+    const tamis_number *mu = charge->amount.eps ? charge->amount.mu_squared : NULL;
+    TMI_TRY(beside_says(&same, mu, object_of(c, "account"), "counted_as_mu_squared", err));
+    if (!same) note(c, "account.counted_as_mu_squared", "counts as a mu^2 other than that in the certificate");
     if (strcmp(tmi_value_field_text(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") !=
         0)
         note(c, "account.new_account", "belongs to an account that was opened for another reason");

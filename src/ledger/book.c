@@ -209,6 +209,7 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     c.claimable = claimable != NULL;
     c.wave = (size_t)(wave - a->waves);
     c.as_rho = a->budget.rho || (wave->wave.group_count == 0 && losses.base.concentrated);
+    c.as_mu = c.as_rho && losses.base.mu_squared;
     snprintf(c.time, sizeof c.time, "%s", r->time);
     snprintf(c.hash, sizeof c.hash, "%s", r->hash);
     tmi_sha256_text(c.identity, measures, strlen(measures));

@@ -63,7 +63,8 @@ typedef struct tmi_ledger_account {
 typedef struct tmi_ledger_charge {
     size_t account, wave;                    /* wave: of the account */
     int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
-    bool claimable, as_rho;                  /* as_rho: it counts as rho for everybody, also if it is an epsilon */
+    bool claimable, as_rho;                  /* as_rho: it counts as rho, or mu^2, for everybody, also if it is an epsilon */
+    bool as_mu;                              /* it then counts as mu^2 */
     char *release, *void_reason;
     char *rows_version; /* of the rows that were released, in the caller's words; NULL: not said */
     tmi_value *parts;   /* of the source that it was last declared to read; NULL: not noted */

@@ -12,6 +12,7 @@ void tmi_coin_clear(tmi_ledger_coin *coin)
     tamis_number_free(coin->eps);
     tamis_number_free(coin->delta);
     tamis_number_free(coin->rho);
+    tamis_number_free(coin->mu_squared);
     tmi_by_stratum_clear(&coin->strata);
     *coin = (tmi_ledger_coin){0};
 }
@@ -53,6 +54,23 @@ done:
     return status;
 }
 
+/* Beside a rho or a pure epsilon. */
+static tamis_status check_mu(const tmi_ledger_coin *c, const char *name, tamis_error *err)
+{
+    if (strcmp(name, "amount") != 0 || (c->eps && tmi_number_sign(c->delta) > 0))
+        return tmi_fail(err, TAMIS_INVALID, "%s: mu_squared is for an amount without a delta", name);
+    if (tmi_number_sign(c->mu_squared) < 0 || tmi_number_compare_int(c->mu_squared, (int64_t)TAMIS_MAX_LOSS * TAMIS_MAX_LOSS) > 0)
+        return tmi_fail(err, TAMIS_INVALID, "%s: mu_squared must be between 0 and %d^2", name, TAMIS_MAX_LOSS);
+    return TAMIS_OK;
+}
+
+tamis_status tmi_coin_set_mu(tmi_ledger_coin *coin, const tamis_number *mu_squared, const char *name, tamis_error *err)
+{
+    if (!mu_squared) return TAMIS_OK;
+    tamis_status status = tmi_number_copy(&coin->mu_squared, mu_squared, err);
+    return status == TAMIS_OK ? check_mu(coin, name, err) : status;
+}
+
 static tamis_status read_number(tamis_number **number, const tmi_value *value, tamis_error *err)
 {
     if (!value) return TAMIS_OK;
@@ -62,21 +80,22 @@ static tamis_status read_number(tamis_number **number, const tmi_value *value, t
 
 tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_value *value, const char *name, tamis_error *err)
 {
-    static const char *const keys[] = {"epsilon", "delta", "rho", "strata", "outsider", "insider"};
-    tamis_number *numbers[3] = {NULL};
+    static const char *const keys[] = {"epsilon", "delta", "rho", "mu_squared", "strata", "outsider", "insider"};
+    tamis_number *numbers[4] = {NULL};
     tamis_status status = TAMIS_OK;
     *coin = (tmi_ledger_coin){0};
-    if (!value || tmi_value_kind_of(value) != TMI_VALUE_MAP || tmi_value_extra_key(value, keys, 6))
+    if (!value || tmi_value_kind_of(value) != TMI_VALUE_MAP || tmi_value_extra_key(value, keys, 7))
         return tmi_fail(err, TAMIS_INVALID, "%s: must be epsilon, or epsilon and delta, or rho", name);
-    for (size_t i = 0; i < 3; i++) TMI_TRY(read_number(&numbers[i], tmi_value_get(value, keys[i]), err));
+    for (size_t i = 0; i < 4; i++) TMI_TRY(read_number(&numbers[i], tmi_value_get(value, keys[i]), err));
     TMI_TRY(tmi_coin_make(coin, &(tamis_coin){numbers[0], numbers[1], numbers[2]}, name, err));
+    TMI_TRY(tmi_coin_set_mu(coin, numbers[3], name, err));
     TMI_TRY(tmi_by_stratum_read(&coin->strata, value, coin->eps, err));
     if (coin->strata.count > 0 && (tmi_number_sign(coin->delta) > 0 || !coin->strata.outsider == (strcmp(name, "budget") == 0)))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID,
                          "%s: epsilons of strata are pure, and those of a budget follow from outsider and insider", name));
 done:
     if (status != TAMIS_OK) tmi_coin_clear(coin);
-    for (size_t i = 0; i < 3; i++) tamis_number_free(numbers[i]);
+    for (size_t i = 0; i < 4; i++) tamis_number_free(numbers[i]);
     return status;
 }
 
@@ -97,6 +116,7 @@ tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_
     if (coin->eps) TMI_TRY(put_number(out, "epsilon", coin->eps, err));
     if (coin->delta && tmi_number_sign(coin->delta) > 0) TMI_TRY(put_number(out, "delta", coin->delta, err));
     if (coin->rho) TMI_TRY(put_number(out, "rho", coin->rho, err));
+    if (coin->mu_squared) TMI_TRY(put_number(out, "mu_squared", coin->mu_squared, err));
     TMI_TRY(tmi_by_stratum_put(out, &coin->strata, err));
     tmi_json_close(out, '}');
 done:
@@ -105,9 +125,9 @@ done:
 
 tamis_status tmi_coin_reads_back(const tmi_ledger_coin *coin, const char *name, tamis_error *err)
 {
-    const tamis_number *const numbers[] = {coin->eps, coin->delta, coin->rho};
+    const tamis_number *const numbers[] = {coin->eps, coin->delta, coin->rho, coin->mu_squared};
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; status == TAMIS_OK && i < 3; i++) {
+    for (size_t i = 0; status == TAMIS_OK && i < sizeof numbers / sizeof *numbers; i++) {
         char *text = NULL;
         tamis_number *again = NULL;
         if (!numbers[i]) continue;
@@ -135,6 +155,7 @@ tamis_status tmi_coin_copy(tmi_ledger_coin *copy, const tmi_ledger_coin *coin, t
     if (coin->eps) TMI_TRY(tmi_number_copy(&copy->eps, coin->eps, err));
     if (coin->delta) TMI_TRY(tmi_number_copy(&copy->delta, coin->delta, err));
     if (coin->rho) TMI_TRY(tmi_number_copy(&copy->rho, coin->rho, err));
+    if (coin->mu_squared) TMI_TRY(tmi_number_copy(&copy->mu_squared, coin->mu_squared, err));
     TMI_TRY(tmi_by_stratum_copy(&copy->strata, &coin->strata, err));
 done:
     if (status != TAMIS_OK) tmi_coin_clear(copy);
@@ -163,6 +184,13 @@ static void number_words(tmi_text *text, const tamis_number *number, bool up)
     tamis_free(fraction);
 }
 
+static void counted_words(tmi_text *text, const char *name, const tamis_number *amount, bool up)
+{
+    char decimal[TAMIS_DECIMAL];
+    if (tmi_number_decimal(decimal, NULL, amount, up, NULL) != TAMIS_OK) text->failed = true;
+    else tmi_text_format(text, ", counted as %s %s", name, decimal);
+}
+
 static void coin_words(tmi_text *text, const tmi_ledger_coin *coin, const char *names[3], bool up)
 {
     if (coin->strata.outsider) {
@@ -175,11 +203,8 @@ static void coin_words(tmi_text *text, const tmi_ledger_coin *coin, const char *
     if (coin->strata.count > 0) tmi_text_put(text, "at most ");
     tmi_text_put(text, coin->eps ? names[0] : names[2]);
     number_words(text, coin->eps ? coin->eps : coin->rho, up);
-    if (coin->eps && coin->rho) {
-        char rho[TAMIS_DECIMAL];
-        if (tmi_number_decimal(rho, NULL, coin->rho, up, NULL) != TAMIS_OK) text->failed = true;
-        else tmi_text_format(text, ", counted as rho %s", rho);
-    }
+    if (coin->eps && coin->rho) counted_words(text, "rho", coin->rho, up);
+    if (coin->mu_squared) counted_words(text, "mu^2", coin->mu_squared, up);
     if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
     tmi_text_put(text, names[1]);
     number_words(text, coin->delta, up);

@@ -9,9 +9,10 @@
 
 /* Epsilon and delta, which is 0 for a pure one; or rho, and then the others are NULL. An amount without a delta may have a
  * rho beside its epsilon: what it counts as where rhos are added up. With a target for outsiders a pure epsilon is that of the
- * stratum that loses most, and `strata` has all of them. Owned. */
+ * stratum that loses most, and `strata` has all of them. An amount that is Gaussian has its mu^2 beside its rho or its epsilon:
+ * what it counts as where mu^2 is added up. Owned. */
 typedef struct tmi_ledger_coin {
-    tamis_number *eps, *delta, *rho;
+    tamis_number *eps, *delta, *rho, *mu_squared;
     tmi_by_stratum strata;
 } tmi_ledger_coin;
 
@@ -21,15 +22,19 @@ static inline bool tmi_coin_in_rho(const tmi_ledger_coin *coin) { return coin->r
 /* Copies what a caller gave. `name`, "amount" or "budget", opens the messages; a budget must not be 0. */
 tamis_status tmi_coin_make(tmi_ledger_coin *coin, const tamis_coin *given, const char *name, tamis_error *err);
 
+/* Gives an amount its mu^2; NULL: it has none. */
+tamis_status tmi_coin_set_mu(tmi_ledger_coin *coin, const tamis_number *mu_squared, const char *name, tamis_error *err);
+
 /* {"epsilon": "1"}, {"epsilon": "1", "delta": "1/1000000"}, {"rho": "1/2"} or, of an amount, {"epsilon": "1", "rho": "1/4"},
- * and {"epsilon": "4", "strata": ...} (by_stratum.h): numbers in lowest terms. `value` may be NULL. */
+ * {"epsilon": "1", "mu_squared": "2"}, {"rho": "1/2", "mu_squared": "1"} and {"epsilon": "4", "strata": ...} (by_stratum.h):
+ * numbers in lowest terms. `value` may be NULL. */
 tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_value *value, const char *name, tamis_error *err);
 tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_error *err);
 
 /* INVALID if it would be written with more digits than are read: sums of many fractions may be. */
 tamis_status tmi_coin_reads_back(const tmi_ledger_coin *coin, const char *name, tamis_error *err);
 
-/* A rho beside an epsilon is not compared: it is how the epsilon was booked. */
+/* A rho beside an epsilon and a mu^2 are not compared: they are how the amount was booked. */
 bool tmi_coin_equal(const tmi_ledger_coin *x, const tmi_ledger_coin *y);
 tamis_status tmi_coin_copy(tmi_ledger_coin *copy, const tmi_ledger_coin *coin, tamis_error *err); /* empty on failure */
 
@@ -55,10 +60,11 @@ void tmi_coin_options(tmi_text *text, const tmi_ledger_coin *coin);
 void tmi_coin_clear(tmi_ledger_coin *coin);
 
 /* What the charges of an account come to. In an account of rho: rho alone. In the others eps and delta are added up until
- * the first rho comes; from then on they stay, and everything goes into rho. */
+ * the first rho comes; from then on they stay, and everything goes into rho, or into mu^2 if that first one was Gaussian. */
 typedef struct tmi_sums {
     tamis_number *eps, *delta, *rho;
-    bool concentrated; /* a rho has come, or the account counts in rho */
+    tamis_number *mu_squared; /* NULL: not what it counts in */
+    bool concentrated;        /* a rho has come, or the account counts in rho */
 } tmi_sums;
 
 /* Sums without a charge, for an account with this budget. */
@@ -80,7 +86,7 @@ tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi
                              const tamis_number *at, tamis_error *err);
 
 tamis_status tmi_sums_copy(tmi_sums *copy, const tmi_sums *sums, tamis_error *err); /* empty on failure */
-bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y);                          /* the three numbers */
+bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y);                          /* the numbers */
 void tmi_sums_clear(tmi_sums *sums);
 
 #endif

@@ -10,6 +10,7 @@
  * How an epsilon counts, as itself or as a rho, is settled when it is charged. Rotation groups may each have settled it
  * otherwise, so that an account of (epsilon, delta) with groups gives nothing back once one of its sums counts in rho. */
 #include "ledger/book.h"
+#include "num/number.h"
 
 bool tmi_charge_is_open(const tmi_ledger_charge *charge) { return !charge->released && !charge->voided; }
 
@@ -19,6 +20,10 @@ tamis_status tmi_count_charge(tmi_losses *losses, const tmi_ledger_account *acco
     const tmi_wave *wave = &account->waves[charge->wave].wave;
     if (charge->voided > 0 && charge->voided <= at) return TAMIS_OK;
     if (charge->as_rho) losses->base.concentrated = true; /* the rho that began it may be voided since */
+    if (charge->as_mu && !losses->base.mu_squared) {
+        const tamis_status status = tmi_number_ratio(&losses->base.mu_squared, 0, 1, err);
+        if (status != TAMIS_OK) return status;
+    }
     return tmi_losses_charge(losses, &account->budget, &charge->amount, wave->groups, wave->group_count, err);
 }
 

@@ -25,7 +25,7 @@ static void put_number(tmi_text *csv, const tamis_number *number)
 
 static void write_csv(tmi_text *csv, const tmi_book *book)
 {
-    tmi_text_put(csv, "number,time,survey,wave,release,state,released,epsilon,delta,rho,hash,voided,reason\n");
+    tmi_text_put(csv, "number,time,survey,wave,release,state,released,epsilon,delta,rho,mu_squared,hash,voided,reason\n");
     for (size_t i = 0; i < book->charge_count; i++) {
         const tmi_ledger_charge *c = &book->charges[i];
         tmi_text_format(csv, "%" PRId64 ",%s,", c->number, c->time);
@@ -39,6 +39,7 @@ static void write_csv(tmi_text *csv, const tmi_book *book)
         put_number(csv, c->amount.eps);
         put_number(csv, c->amount.delta);
         put_number(csv, c->amount.rho);
+        put_number(csv, c->amount.mu_squared);
         tmi_text_format(csv, ",%s,%s,", c->hash, c->voided_time);
         if (c->void_reason) put_field(csv, c->void_reason);
         tmi_text_put(csv, "\n");

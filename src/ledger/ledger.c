@@ -226,6 +226,7 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
     if (r->wave.name || charge->leftover || new_parts(w, r)) TMI_TRY(tmi_store_need_format(ledger->file, 2, err));
     if (r->amount.strata.count > 0 || r->budget.strata.count > 0) TMI_TRY(tmi_store_need_format(ledger->file, 5, err));
     if (r->amount.eps && r->amount.rho) TMI_TRY(tmi_store_need_format(ledger->file, 4, err));
+    if (r->amount.mu_squared) TMI_TRY(tmi_store_need_format(ledger->file, 6, err));
     TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, r->wave.name, charge->release, &r->amount, charge->measures,
                              new_parts(w, r), charge->leftover != NULL, err));
     TMI_TRY(append(ledger, &head, hash, entry, err));

@@ -150,7 +150,8 @@ bool tmi_losses_equal(const tmi_losses *x, const tmi_losses *y)
 
 static bool is_zero(const tmi_sums *sums)
 {
-    return tmi_number_sign(sums->eps) == 0 && tmi_number_sign(sums->delta) == 0 && tmi_number_sign(sums->rho) == 0;
+    return tmi_number_sign(sums->eps) == 0 && tmi_number_sign(sums->delta) == 0 && tmi_number_sign(sums->rho) == 0 &&
+           (!sums->mu_squared || tmi_number_sign(sums->mu_squared) == 0);
 }
 
 bool tmi_losses_zero(const tmi_losses *losses)
@@ -160,12 +161,23 @@ bool tmi_losses_zero(const tmi_losses *losses)
     return zero;
 }
 
-bool tmi_losses_concentrated(const tmi_losses *losses)
+bool tmi_losses_in_mu(const tmi_losses *losses)
 {
-    bool found = losses->base.concentrated;
-    for (size_t i = 0; !found && i < losses->count; i++) found = losses->groups[i].sums.concentrated;
+    bool found = losses->base.mu_squared != NULL;
+    for (size_t i = 0; !found && i < losses->count; i++) found = losses->groups[i].sums.mu_squared != NULL;
     return found;
 }
+
+static bool in_rho(const tmi_sums *sums) { return sums->concentrated && !sums->mu_squared; }
+
+bool tmi_losses_in_rho(const tmi_losses *losses)
+{
+    bool found = in_rho(&losses->base);
+    for (size_t i = 0; !found && i < losses->count; i++) found = in_rho(&losses->groups[i].sums);
+    return found;
+}
+
+bool tmi_losses_concentrated(const tmi_losses *losses) { return tmi_losses_in_rho(losses) || tmi_losses_in_mu(losses); }
 
 /* ---- the worst ---- */
 
@@ -216,7 +228,7 @@ static void take_smallest(tamis_bound *x, tamis_bound y) { *x = (tamis_bound){fm
 static bool same_bounds(const tamis_spending *x, const tamis_spending *y)
 {
     return memcmp(&x->epsilon, &y->epsilon, sizeof x->epsilon) == 0 && memcmp(&x->delta, &y->delta, sizeof x->delta) == 0 &&
-           memcmp(&x->rho, &y->rho, sizeof x->rho) == 0;
+           memcmp(&x->rho, &y->rho, sizeof x->rho) == 0 && memcmp(&x->mu_squared, &y->mu_squared, sizeof x->mu_squared) == 0;
 }
 
 /* The words of a sum that is the worst in everything; made from the ends where there is none. */
@@ -240,9 +252,13 @@ static tamis_status say_worst(tamis_spending *spent, tamis_spending *left, const
     if (!budget->rho) tmi_say_end(left, "epsilon", left->epsilon.lower, false);
     if (!budget->rho && spent->delta.upper > 0) tmi_say_end(spent, "delta", spent->delta.upper, true);
     if (!budget->rho && left->delta.upper > 0) tmi_say_end(left, "delta", left->delta.lower, false);
-    if (!budget->rho && !tmi_losses_concentrated(losses)) goto done;
-    tmi_say_end(spent, "rho", spent->rho.upper, true);
-    tmi_say_end(left, "rho", left->rho.lower, false);
+    if (budget->rho || tmi_losses_in_rho(losses)) {
+        tmi_say_end(spent, "rho", spent->rho.upper, true);
+        tmi_say_end(left, "rho", left->rho.lower, false);
+    }
+    if (!tmi_losses_in_mu(losses)) goto done;
+    tmi_say_end(spent, "mu^2", spent->mu_squared.upper, true);
+    tmi_say_end(left, "mu^2", left->mu_squared.lower, false);
 done:
     return status;
 }
@@ -257,14 +273,14 @@ tamis_status tmi_losses_spending_of(tamis_spending *spent, tamis_spending *left,
 tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
                                  const tmi_ledger_coin *budget, tamis_error *err)
 {
-    const bool in_rho = budget->rho != NULL;
-    bool counted = false; /* what is left of rho is stated only for sums that count in it */
+    bool has_rho, has_mu; /* what is left of rho, or mu^2, is stated only for sums that count in it */
     const size_t first = first_of(budget);
     if (!has_strata(losses, budget)) return tmi_fail(err, TAMIS_INVALID, "its groups are not the strata of its cap");
     const tmi_ledger_coin of_first = budget_at(losses, budget, first);
     tamis_status status = tmi_sums_spending(spent, left, sums_at(losses, first), &of_first, err);
     if (status != TAMIS_OK) return status;
-    counted = in_rho || losses->base.concentrated;
+    has_rho = budget->rho || in_rho(sums_at(losses, first));
+    has_mu = sums_at(losses, first)->mu_squared != NULL;
     for (size_t i = first + 1; i <= losses->count; i++) {
         const tmi_ledger_coin own = budget_at(losses, budget, i);
         tamis_spending more, less;
@@ -274,10 +290,16 @@ tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, co
         take_largest(&spent->rho, more.rho);
         take_smallest(&left->epsilon, less.epsilon);
         take_smallest(&left->delta, less.delta);
-        if (!in_rho && !sums_at(losses, i)->concentrated) continue;
-        if (counted) take_smallest(&left->rho, less.rho);
+        take_largest(&spent->mu_squared, more.mu_squared);
+        if (less.in_mu) {
+            if (has_mu) take_smallest(&left->mu_squared, less.mu_squared);
+            else left->mu_squared = less.mu_squared;
+            spent->in_mu = left->in_mu = has_mu = true;
+        }
+        if (!budget->rho && !in_rho(sums_at(losses, i))) continue;
+        if (has_rho) take_smallest(&left->rho, less.rho);
         else left->rho = less.rho;
-        counted = true;
+        has_rho = true;
     }
     if (losses->count > 0) TMI_TRY(say_worst(spent, left, losses, budget, err));
 done:

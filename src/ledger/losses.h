@@ -46,7 +46,9 @@ tamis_status tmi_losses_of(tmi_losses *own, const tmi_losses *losses, char *cons
 tamis_status tmi_losses_copy(tmi_losses *copy, const tmi_losses *losses, tamis_error *err);
 bool tmi_losses_equal(const tmi_losses *x, const tmi_losses *y); /* the groups in the same order */
 bool tmi_losses_zero(const tmi_losses *losses);
-bool tmi_losses_concentrated(const tmi_losses *losses); /* some sum counts in rho */
+bool tmi_losses_concentrated(const tmi_losses *losses); /* some sum counts in rho or in mu^2 */
+bool tmi_losses_in_rho(const tmi_losses *losses);
+bool tmi_losses_in_mu(const tmi_losses *losses);
 void tmi_losses_clear(tmi_losses *losses);
 
 /* Of all sums: whether each stays within the budget; the largest of what was spent and the smallest of what is left, each number

@@ -22,7 +22,7 @@
 #define APPLICATION 1413565769 /* "TAMI" */
 #define FORMAT 2 /* of new files; others are read, and raised by the first entry that needs a later one (docs/ledger.md) */
 #define FIRST_FORMAT 1
-#define LAST_FORMAT 5
+#define LAST_FORMAT 6
 #define WAIT_MS 10000
 
 /* The whole schema, in the order of the names. */

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "composition/concentrated.h"
+#include "composition/mu.h"
 #include "num/number.h"
 
 void tmi_request_clear(tmi_ledger_request *r)
@@ -11,6 +12,7 @@ void tmi_request_clear(tmi_ledger_request *r)
     tmi_coin_clear(&r->amount);
     tmi_coin_clear(&r->budget);
     tamis_number_free(r->as_rho);
+    tamis_number_free(r->as_mu);
     tmi_value_free(r->frozen);
     tmi_value_free(r->kept);
     tmi_value_free(r->parts);
@@ -87,11 +89,37 @@ static tamis_status take_rho(tmi_ledger_request *r, tamis_error *err)
     return status;
 }
 
+/* The same with its mu^2. A rho has one only if the caller says so. */
+static tamis_status take_mu(tmi_ledger_request *r, tamis_error *err)
+{
+    const tamis_number *given = r->charge->mu_squared;
+    tmi_ledger_coin *c = &r->amount;
+    tamis_number *any = NULL;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tmi_coin_set_mu(c, given, "amount", err));
+    r->as_mu = c->mu_squared;
+    c->mu_squared = NULL;
+    if (!c->eps || tmi_number_sign(c->delta) > 0) return TAMIS_OK;
+    TMI_TRY(tmi_mu_squared_of_pure_up(&any, c->eps, err));
+    const bool smaller = r->as_mu && tmi_number_compare(r->as_mu, any) < 0;
+    tamis_number_free(smaller ? any : r->as_mu);
+    if (!smaller) r->as_mu = any;
+
+done:
+    return status;
+}
+
 tamis_status tmi_request_settle(tmi_ledger_request *r, const tmi_ledger_account *a, tamis_error *err)
 {
     const tmi_ledger_coin *cap = a ? &a->budget : &r->budget;
-    if (!r->as_rho || (!cap->rho && !(a && tmi_losses_concentrated(&a->losses)))) return TAMIS_OK;
-    return tmi_number_copy(&r->amount.rho, r->as_rho, err);
+    const bool pure = r->amount.eps != NULL, with_delta = cap->delta && tmi_number_sign(cap->delta) > 0;
+    const bool in_rho = cap->rho || (a && tmi_losses_in_rho(&a->losses)), in_mu = a && tmi_losses_in_mu(&a->losses);
+    tamis_status status = TAMIS_OK;
+    if (r->as_rho && in_rho) TMI_TRY(tmi_number_copy(&r->amount.rho, r->as_rho, err));
+    if (r->as_mu && (pure ? in_mu : with_delta)) TMI_TRY(tmi_number_copy(&r->amount.mu_squared, r->as_mu, err));
+
+done:
+    return status;
 }
 
 tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, const tmi_charge_facts *facts, tamis_error *err)
@@ -107,6 +135,7 @@ tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge,
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "leftover: must be an absolute path, or an empty text"));
     TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
     TMI_TRY(take_rho(r, err));
+    TMI_TRY(take_mu(r, err));
     r->has_budget = charge->budget.epsilon || charge->budget.delta || charge->budget.rho;
     if (r->has_budget) TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
     TMI_TRY(tmi_coin_reads_back(&r->amount, "amount", err));

@@ -11,6 +11,7 @@ typedef struct tmi_ledger_request {
     const tamis_charge *charge;
     tmi_ledger_coin amount, budget;
     tamis_number *as_rho;     /* of an epsilon without a delta; else NULL */
+    tamis_number *as_mu;      /* mu^2 of the same, and of a Gaussian amount; else NULL */
     bool has_budget;          /* else that of the account */
     tmi_value *frozen, *kept; /* kept: as an entry has it */
     tmi_wave wave;
@@ -21,7 +22,8 @@ typedef struct tmi_ledger_request {
 /* `facts` NULL: the charge has them as texts. INVALID, SYSTEM; then there is nothing to clear. */
 tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, const tmi_charge_facts *facts, tamis_error *err);
 
-/* An epsilon gets its rho, if some sum of the account counts in rho: entries of other accounts need none. `a` may be NULL. */
+/* An epsilon gets its rho, if some sum of the account counts in rho, and its mu^2, if some counts in mu^2; a Gaussian amount its
+ * mu^2 where the budget has a delta: entries of other accounts need none. `a` may be NULL. */
 tamis_status tmi_request_settle(tmi_ledger_request *r, const tmi_ledger_account *a, tamis_error *err);
 void tmi_request_clear(tmi_ledger_request *r);
 

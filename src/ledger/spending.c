@@ -20,7 +20,7 @@ static tamis_status find(const tmi_ledger_account **a, const tamis_ledger *ledge
 tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left,
                                    const tamis_ledger *ledger, size_t account, tamis_error *err)
 {
-    const tamis_spending unknown = {.epsilon = {0, INFINITY}, .delta = {0, 1}, .rho = {0, INFINITY}};
+    const tamis_spending unknown = {.epsilon = {0, INFINITY}, .delta = {0, 1}, .rho = {0, INFINITY}, .mu_squared = {0, INFINITY}};
     const tmi_ledger_account *a = NULL;
     tamis_spending b = unknown, s = unknown, l = unknown;
     tamis_status status = find(&a, ledger, account, err);
@@ -87,6 +87,8 @@ tamis_status tmi_ledger_standing(tmi_standing *s, const tamis_ledger *ledger, co
         if (&ledger->book.accounts[c->account] != a) continue;
         if (c->number < entry) TMI_TRY(tmi_count_charge(&s->before, a, c, INT64_MAX, err));
         if (c->number == entry && c->amount.eps && c->amount.rho) TMI_TRY(tmi_number_copy(&s->as_rho, c->amount.rho, err));
+        if (c->number == entry && c->amount.eps && c->amount.mu_squared)
+            TMI_TRY(tmi_number_copy(&s->as_mu, c->amount.mu_squared, err));
     }
     TMI_TRY(name_groups(&s->before, &a->losses, err));
     TMI_TRY(tmi_losses_copy(&s->after, &a->losses, err));

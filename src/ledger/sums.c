@@ -10,7 +10,16 @@
  * Along any course of answers the first part loses at most e, except with a probability of at most d. Given all of it, the
  * second part is a rho filter whose cap depends on e and d alone, which are fixed when it begins: it adds at most D - d to
  * the delta at E. Together D, whatever the course is. A delta after the first rho has no such argument: how much of it
- * is spent could follow the loss that the rhos have had. So it is refused.                                            */
+ * is spent could follow the loss that the rhos have had. So it is refused.
+ *
+ * If the first rho is that of a Gaussian release, whose mu^2 is known and is 2 rho, the second part adds up mu^2 instead, an
+ * epsilon then counting as its own, and with M their sum the rule is
+ *
+ *     delta of the normal mechanism of mu^2 = M at E - e  <=  D - d.
+ *
+ * That is a filter too, and exact (composition/mu.h). Which of the two runs is settled when it begins: a policy that could take
+ * the larger cap of mu^2 after some answers and go on with rhos after others is covered by neither. So a rho without a mu^2 is
+ * refused while mu^2 is added up; a Gaussian release always counts as its rho where rhos are.                            */
 #include <math.h>
 #include <tamis/experimental/profile.h>
 
@@ -27,6 +36,7 @@ void tmi_sums_clear(tmi_sums *sums)
     tamis_number_free(sums->eps);
     tamis_number_free(sums->delta);
     tamis_number_free(sums->rho);
+    tamis_number_free(sums->mu_squared);
     *sums = (tmi_sums){0};
 }
 
@@ -49,6 +59,7 @@ tamis_status tmi_sums_copy(tmi_sums *copy, const tmi_sums *sums, tamis_error *er
     TMI_TRY(tmi_number_copy(&copy->eps, sums->eps, err));
     TMI_TRY(tmi_number_copy(&copy->delta, sums->delta, err));
     TMI_TRY(tmi_number_copy(&copy->rho, sums->rho, err));
+    if (sums->mu_squared) TMI_TRY(tmi_number_copy(&copy->mu_squared, sums->mu_squared, err));
 done:
     if (status != TAMIS_OK) tmi_sums_clear(copy);
     return status;
@@ -57,7 +68,8 @@ done:
 bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y)
 {
     return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0 &&
-           tmi_number_compare(x->rho, y->rho) == 0;
+           tmi_number_compare(x->rho, y->rho) == 0 && !x->mu_squared == !y->mu_squared &&
+           (!x->mu_squared || tmi_number_compare(x->mu_squared, y->mu_squared) == 0);
 }
 
 /* Of an amount without a delta: its own, or eps^2/2 of an epsilon that was booked without one. */
@@ -84,8 +96,16 @@ static tamis_status refuse(const tmi_sums *sums, const tmi_ledger_coin *budget, 
             "the account is in rho, and no theorem converts a delta to rho: ask for rho, or for an epsilon without a delta");
     if (sums->concentrated && has_delta)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "the account has been in rho since its first release with rho, and a delta can no longer be added to it: "
-                        "ask for rho, or for an epsilon without a delta");
+                        "the account has been in %s since its first release with %s, and a delta can no longer be added to it: "
+                        "ask for %s, or for an epsilon without a delta",
+                        sums->mu_squared ? "mu^2" : "rho", sums->mu_squared ? "normal noise" : "rho",
+                        sums->mu_squared ? "an amount with mu^2" : "rho");
+    if (sums->mu_squared && !amount->mu_squared)
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "the account has been in mu^2 since its first release with normal noise, and no theorem converts a rho to "
+            "mu^2: ask for an epsilon without a delta; or for epsilon and delta, without quantiles that a mechanism "
+            "chooses");
     if (budget->eps && tmi_number_sign(budget->delta) == 0 && (tmi_coin_in_rho(amount) || has_delta))
         return tmi_fail(err, TAMIS_REFUSED,
                         "the account is in pure epsilon, and a release with %s has none: ask for an epsilon without a delta",
@@ -93,14 +113,42 @@ static tamis_status refuse(const tmi_sums *sums, const tmi_ledger_coin *budget, 
     return TAMIS_OK;
 }
 
+/* mu^2 = 2 rho: nothing is lost by counting in mu^2, whose conversion is exact. */
+static tamis_status is_normal(bool *normal, const tmi_ledger_coin *amount, tamis_error *err)
+{
+    tamis_number *twice = NULL;
+    *normal = false;
+    if (!tmi_coin_in_rho(amount) || !amount->mu_squared) return TAMIS_OK;
+    const tamis_status status = tmi_number_add(&twice, amount->rho, amount->rho, err);
+    *normal = status == TAMIS_OK && tmi_number_compare(amount->mu_squared, twice) <= 0;
+    tamis_number_free(twice);
+    return status;
+}
+
+/* What the sum of a filter that has begun, or begins with this amount, was before it. */
+static tamis_status mu_before(tamis_number **before, const tmi_sums *sums, const tmi_ledger_coin *amount, tamis_error *err)
+{
+    bool begins = false;
+    *before = NULL;
+    if (sums->mu_squared) return tmi_number_copy(before, sums->mu_squared, err);
+    tamis_status status = sums->concentrated ? TAMIS_OK : is_normal(&begins, amount, err);
+    return status == TAMIS_OK && begins ? tmi_number_ratio(before, 0, 1, err) : status;
+}
+
 tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount,
                           tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tamis_number *rho = NULL;
+    tamis_number *rho = NULL, *before = NULL;
     *more = (tmi_sums){.concentrated = sums->concentrated || tmi_coin_in_rho(amount)};
     TMI_TRY(refuse(sums, budget, amount, err));
-    if (more->concentrated) {
+    TMI_TRY(mu_before(&before, sums, amount, err));
+    if (before) {
+        TMI_TRY(tmi_number_copy(&more->eps, sums->eps, err));
+        TMI_TRY(tmi_number_copy(&more->delta, sums->delta, err));
+        TMI_TRY(tmi_number_copy(&more->rho, sums->rho, err));
+        TMI_TRY(tmi_number_add(&more->mu_squared, before, amount->mu_squared, err));
+    } else if (more->concentrated) {
         TMI_TRY(rho_of(&rho, amount, err));
         TMI_TRY(tmi_number_copy(&more->eps, sums->eps, err));
         TMI_TRY(tmi_number_copy(&more->delta, sums->delta, err));
@@ -112,6 +160,7 @@ tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_ledger
     }
 done:
     tamis_number_free(rho);
+    tamis_number_free(before);
     if (status != TAMIS_OK) tmi_sums_clear(more);
     return status;
 }
@@ -127,16 +176,24 @@ done:
     return status;
 }
 
-/* Whether a rho converts to (eps, delta). */
-static tamis_status converts(bool *fit, const tamis_number *rho, const tamis_number *eps, const tamis_number *delta,
+/* The sum that a filter has: of rho, or of mu^2. */
+static const tamis_number *counted(const tmi_sums *sums) { return sums->mu_squared ? sums->mu_squared : sums->rho; }
+
+static tamis_status profile_of(tamis_profile **profile, const tamis_number *sum, bool normal, tamis_error *err)
+{
+    return normal ? tamis_profile_normal(profile, sum, err) : tamis_profile_zcdp(profile, sum, err);
+}
+
+/* Whether a sum of rho, or of mu^2, converts to (eps, delta). */
+static tamis_status converts(bool *fit, const tamis_number *sum, bool normal, const tamis_number *eps, const tamis_number *delta,
                              tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_profile *profile = NULL;
     tamis_bound bound;
-    *fit = tmi_number_sign(rho) == 0;
-    if (*fit || tmi_number_sign(delta) <= 0 || tmi_number_compare_int(rho, TAMIS_MAX_LOSS) > 0) return TAMIS_OK;
-    TMI_TRY(tamis_profile_zcdp(&profile, rho, err));
+    *fit = tmi_number_sign(sum) == 0;
+    if (*fit || tmi_number_sign(delta) <= 0 || tmi_number_compare_int(sum, TAMIS_MAX_LOSS) > 0) return TAMIS_OK;
+    TMI_TRY(profile_of(&profile, sum, normal, err));
     TMI_TRY(tamis_profile_delta(&bound, profile, eps, err));
     *fit = bound.upper <= tmi_number_down(delta);
 done:
@@ -155,7 +212,7 @@ tamis_status tmi_sums_fit(bool *fit, const tmi_sums *sums, const tmi_ledger_coin
     }
     TMI_TRY(rest(&eps, &delta, sums, budget, err));
     if (tmi_number_sign(eps) < 0 || tmi_number_sign(delta) < 0) goto done;
-    if (sums->concentrated) TMI_TRY(converts(fit, sums->rho, eps, delta, err));
+    if (sums->concentrated) TMI_TRY(converts(fit, counted(sums), sums->mu_squared, eps, delta, err));
     else *fit = true;
 done:
     tamis_number_free(eps);
@@ -165,16 +222,17 @@ done:
 
 /* ---- what is reported ---- */
 
-/* The epsilon of a rho at delta; infinite if none is known. */
-static tamis_status epsilon_of(tamis_bound *eps, const tamis_number *rho, const tamis_number *delta, tamis_error *err)
+/* The epsilon of a sum of rho, or of mu^2, at delta; infinite if none is known. */
+static tamis_status epsilon_of(tamis_bound *eps, const tamis_number *sum, bool normal, const tamis_number *delta,
+                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_profile *profile = NULL;
     *eps = (tamis_bound){0, 0};
-    if (tmi_number_sign(rho) == 0) return TAMIS_OK;
+    if (tmi_number_sign(sum) == 0) return TAMIS_OK;
     *eps = (tamis_bound){0, INFINITY};
-    if (tmi_number_compare_int(rho, TAMIS_MAX_LOSS) > 0) return TAMIS_OK;
-    TMI_TRY(tamis_profile_zcdp(&profile, rho, err));
+    if (tmi_number_compare_int(sum, TAMIS_MAX_LOSS) > 0) return TAMIS_OK;
+    TMI_TRY(profile_of(&profile, sum, normal, err));
     TMI_TRY(tamis_profile_epsilon(eps, profile, delta, err));
 done:
     tamis_profile_free(profile);
@@ -199,21 +257,21 @@ done:
 
 #define HALVINGS 40
 
-/* The largest rho on top of the sum that still fits, to about twelve digits, from below. */
-static tamis_status room_for_rho(double *room, const tmi_sums *sums, const tamis_number *eps, const tamis_number *delta,
-                                 tamis_error *err)
+/* The largest rho, or mu^2, on top of the sum that still fits, to about twelve digits, from below. */
+static tamis_status room_for_more(double *room, const tmi_sums *sums, const tamis_number *eps, const tamis_number *delta,
+                                  tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *more = NULL, *sum = NULL;
-    double low = 0, high = tmi_number_up(eps); /* rho = eps has a large delta at eps already */
+    double low = 0, high = 2 * tmi_number_up(eps); /* rho = eps, mu^2 = 2 eps have a large delta at eps already */
     bool fit;
     *room = 0;
     if (tmi_number_sign(eps) <= 0 || tmi_number_sign(delta) <= 0) return TAMIS_OK;
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = low + (high - low) / 2;
         TMI_TRY(tmi_number_double(&more, middle, err));
-        TMI_TRY(tmi_number_add(&sum, sums->rho, more, err));
-        TMI_TRY(converts(&fit, sum, eps, delta, err));
+        TMI_TRY(tmi_number_add(&sum, counted(sums), more, err));
+        TMI_TRY(converts(&fit, sum, sums->mu_squared, eps, delta, err));
         if (fit) low = middle;
         else high = middle;
         tamis_number_free(more);
@@ -235,8 +293,8 @@ static tamis_status converted_spending(tamis_spending *spent, tamis_spending *le
     tamis_bound rho_eps;
     double room;
     TMI_TRY(rest(&eps, &delta, sums, budget, err));
-    TMI_TRY(epsilon_of(&rho_eps, sums->rho, delta, err));
-    TMI_TRY(room_for_rho(&room, sums, eps, delta, err));
+    TMI_TRY(epsilon_of(&rho_eps, counted(sums), sums->mu_squared, delta, err));
+    TMI_TRY(room_for_more(&room, sums, eps, delta, err));
     TMI_TRY(with_double(&spent->epsilon.lower, sums->eps, rho_eps.lower, false, err));
     TMI_TRY(with_double(&spent->epsilon.upper, sums->eps, rho_eps.upper, true, err));
     TMI_TRY(with_double(&left->epsilon.lower, budget->eps, -spent->epsilon.upper, false, err));
@@ -244,13 +302,15 @@ static tamis_status converted_spending(tamis_spending *spent, tamis_spending *le
     if (left->epsilon.lower < 0) left->epsilon.lower = 0;
     spent->delta = tmi_number_bound(budget->delta);
     left->delta = (tamis_bound){0, 0};
-    spent->rho = tmi_number_bound(sums->rho);
-    left->rho = (tamis_bound){room, room};
+    *(sums->mu_squared ? &spent->mu_squared : &spent->rho) = tmi_number_bound(counted(sums));
+    *(sums->mu_squared ? &left->mu_squared : &left->rho) = (tamis_bound){room, room};
+    spent->in_mu = left->in_mu = sums->mu_squared != NULL;
     tmi_say_end(spent, "epsilon", spent->epsilon.upper, true);
     TMI_TRY(tmi_say_exactly(spent, "delta", budget->delta, true, true, err));
-    TMI_TRY(tmi_say_exactly(spent, "rho", sums->rho, false, true, err));
+    const char *name = sums->mu_squared ? "mu^2" : "rho";
+    TMI_TRY(tmi_say_exactly(spent, name, counted(sums), false, true, err));
     tmi_say_end(left, "epsilon", left->epsilon.lower, false);
-    tmi_say_end(left, "rho", room, false);
+    tmi_say_end(left, name, room, false);
 done:
     tamis_number_free(eps);
     tamis_number_free(delta);
@@ -298,9 +358,9 @@ tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi
         TMI_TRY(tamis_number_read(&usual, USUAL_DELTA, err));
         at = usual;
     }
-    TMI_TRY(epsilon_of(&bound, sums->rho, at, err));
+    TMI_TRY(epsilon_of(&bound, counted(sums), sums->mu_squared, at, err));
     if (isinf(bound.upper)) {
-        status = tmi_fail(err, TAMIS_UNABLE, "no epsilon follows from the sum of rhos at this delta");
+        status = tmi_fail(err, TAMIS_UNABLE, "no epsilon follows from the sum of rho or mu^2 at this delta");
         goto done;
     }
     TMI_TRY(tmi_number_double(&rho_eps, bound.upper, err));

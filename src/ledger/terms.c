@@ -11,11 +11,11 @@ static bool equal_numbers(const tamis_number *x, const tamis_number *y)
 
 tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_value *says, tamis_error *err)
 {
-    static const char *const keys[] = {"epsilon", "delta", "rho"};
-    const tamis_number *const known[] = {coin->eps, coin->delta, coin->rho};
+    static const char *const keys[] = {"epsilon", "delta", "rho", "mu_squared"};
+    const tamis_number *const known[] = {coin->eps, coin->delta, coin->rho, coin->mu_squared};
     tamis_status status = TAMIS_OK;
     *same = says != NULL;
-    for (size_t i = 0; *same && i < 3; i++) {
+    for (size_t i = 0; *same && i < sizeof known / sizeof *known; i++) {
         tamis_number *number = NULL;
         if (tmi_value_field(says, keys[i], TMI_VALUE_TEXT))
             status = tamis_number_read(&number, tmi_value_field_text(says, keys[i]), NULL);
@@ -37,7 +37,8 @@ tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_va
 
 static tamis_status sums_say(bool *same, const tmi_sums *sums, const tmi_value *says, tamis_error *err)
 {
-    return tmi_coin_says(same, &(tmi_ledger_coin){.eps = sums->eps, .delta = sums->delta, .rho = sums->rho}, says, err);
+    const tmi_ledger_coin coin = {.eps = sums->eps, .delta = sums->delta, .rho = sums->rho, .mu_squared = sums->mu_squared};
+    return tmi_coin_says(same, &coin, says, err);
 }
 
 tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_value *account, const char *when, tamis_error *err)

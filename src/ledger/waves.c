@@ -147,6 +147,7 @@ void tmi_standing_clear(tmi_standing *standing)
     tmi_losses_clear(&standing->before);
     tmi_losses_clear(&standing->after);
     tamis_number_free(standing->as_rho);
+    tamis_number_free(standing->as_mu);
     *standing = (tmi_standing){0};
 }
 

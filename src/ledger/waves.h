@@ -49,8 +49,8 @@ typedef struct tmi_standing {
     size_t raise_count;
     tmi_wave *waves; /* in the order of their opening */
     size_t wave_count;
-    tmi_losses before, after; /* a certain entry, and as it is now; the same groups in both */
-    tamis_number *as_rho;     /* what that entry has booked beside its epsilon; NULL: nothing */
+    tmi_losses before, after;     /* a certain entry, and as it is now; the same groups in both */
+    tamis_number *as_rho, *as_mu; /* the rho and the mu^2 that the entry has booked beside its epsilon; NULL: none */
 } tmi_standing;
 
 /* INVALID if the survey has no account; empty on failure. */

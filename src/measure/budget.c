@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "composition/concentrated.h"
+#include "composition/mu.h"
 #include "measure/schedule.h"
 #include "mech/quantile/quantile.h"
 #include "num/exact.h"
@@ -14,14 +15,33 @@ static const char usual_delta[] = "1e-9";
 
 /* ---- which noise ---- */
 
-/* Whether the conversion of rho meets (epsilon, delta). */
-static tamis_status fits_exactly(bool *fits, const tamis_number *rho, const tmi_plan_loss *loss, tamis_error *err)
+tmi_gaussian tmi_gaussian_of_plan(const tamis_plan *plan, const tmi_plan_loss *loss)
+{
+    bool chosen = false;
+    for (size_t i = 0; i < plan->asked_count && !chosen; i++) chosen = tmi_has_mechanism(&plan->statistics[i]);
+    return loss->rho || chosen ? TMI_DISCRETE_GAUSSIAN : TMI_ROUNDED_NORMAL;
+}
+
+/* What Gaussian noise of this rho guarantees. */
+static tamis_status profile_of(tamis_profile **profile, const tamis_number *rho, tmi_gaussian gaussian, tamis_error *err)
+{
+    tamis_number *squared = NULL;
+    if (gaussian != TMI_ROUNDED_NORMAL) return tamis_profile_zcdp(profile, rho, err);
+    tamis_status status = tmi_number_add(&squared, rho, rho, err);
+    if (status == TAMIS_OK) status = tamis_profile_normal(profile, squared, err);
+    tamis_number_free(squared);
+    return status;
+}
+
+/* Whether a rho meets (epsilon, delta). */
+static tamis_status fits_exactly(bool *fits, const tamis_number *rho, const tmi_plan_loss *loss, tmi_gaussian gaussian,
+                                 tamis_error *err)
 {
     tamis_profile *profile = NULL;
     tamis_bound delta;
     tamis_status status;
     *fits = false;
-    TMI_TRY(tamis_profile_zcdp(&profile, rho, err));
+    TMI_TRY(profile_of(&profile, rho, gaussian, err));
     TMI_TRY(tamis_profile_delta(&delta, profile, loss->epsilon, err));
     *fits = delta.upper <= tmi_number_down(loss->delta);
 
@@ -30,28 +50,33 @@ done:
     return status;
 }
 
-static tamis_status fits(bool *fits, double rho, const tmi_plan_loss *loss, tamis_error *err)
+static tamis_status fits(bool *fits, double rho, const tmi_plan_loss *loss, tmi_gaussian gaussian, tamis_error *err)
 {
     tamis_number *exact = NULL;
     tamis_status status;
     *fits = false;
     TMI_TRY(tmi_number_double(&exact, rho, err));
-    TMI_TRY(fits_exactly(fits, exact, loss, err));
+    TMI_TRY(fits_exactly(fits, exact, loss, gaussian, err));
 
 done:
     tamis_number_free(exact);
     return status;
 }
 
-/* The largest rho of 20 bits whose conversion meets (epsilon, delta). */
-tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tamis_error *err)
+/* The largest rho of 20 bits that meets (epsilon, delta). */
+tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tmi_gaussian gaussian, tamis_error *err)
 {
-    double high = tmi_number_nearest(loss->epsilon), low = 0; /* rho = epsilon never fits: its mean loss is epsilon */
+    double high = tmi_number_nearest(loss->epsilon), low = 0;
     tamis_status status = TAMIS_OK;
-    bool yes;
+    bool yes = true;
+    for (;; high *= 4) { /* the mean loss is rho: rho = epsilon fits only with a large delta, and some rho never does */
+        TMI_TRY(fits(&yes, high, loss, gaussian, err));
+        if (!yes) break;
+        low = high;
+    }
     for (int i = 0; i < 24; i++) {
         double middle = low > 0 ? (low + high) / 2 : high / 16;
-        TMI_TRY(fits(&yes, middle, loss, err));
+        TMI_TRY(fits(&yes, middle, loss, gaussian, err));
         if (yes) low = middle;
         else high = middle;
     }
@@ -151,7 +176,7 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
 {
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
     *allowed = false;
-    if (s->gaussian && loss->delta) return fits_exactly(allowed, whole, loss, err);
+    if (s->gaussian && loss->delta) return fits_exactly(allowed, whole, loss, s->gaussian, err);
     const tamis_number *most = s->gaussian ? loss->rho : loss->epsilon;
     *allowed = most && tmi_number_compare(whole, most) == 0;
     return TAMIS_OK;
@@ -194,7 +219,7 @@ static tamis_status set_loss(tmi_schedule *s, tamis_error *err)
     }
     if (loss->delta) TMI_TRY(tmi_number_copy(&s->delta, loss->delta, err));
     else TMI_TRY(tamis_number_read(&s->delta, usual_delta, err));
-    TMI_TRY(tamis_profile_zcdp(&profile, s->spent, err));
+    TMI_TRY(profile_of(&profile, s->spent, s->gaussian, err));
     TMI_TRY(tamis_profile_epsilon(&epsilon, profile, s->delta, err));
     double upper = epsilon.upper;
     if (isinf(upper) && !loss->delta)
@@ -215,7 +240,12 @@ static bool same_law(const tmi_noise_law *x, const tmi_noise_law *y)
     return x->l1 == y->l1 && tmi_number_compare(x->l2_squared, y->l2_squared) == 0 && tmi_number_compare(x->scale, y->scale) == 0;
 }
 
-static tamis_status rho_of_measurement(tamis_number **rho, const tmi_measurement *m, tmi_watch *watch, tamis_error *err)
+/* What integers with discrete Laplace noise cost: rho, or mu^2. */
+typedef tamis_status cost_of_noise(tamis_number **cost, const tamis_number *scale, int64_t l1, const tamis_number *l2_squared,
+                                   tamis_error *err);
+
+static tamis_status cost_of_measurement(tamis_number **rho, const tmi_measurement *m, cost_of_noise *cost, tmi_watch *watch,
+                                        tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *rho = NULL;
@@ -224,7 +254,7 @@ static tamis_status rho_of_measurement(tamis_number **rho, const tmi_measurement
         tamis_number *own;
         if (h > 0 && same_law(law, &m->laws[h - 1])) continue;
         TMI_TRY(tmi_watch_beat(watch, err));
-        TMI_TRY(tmi_rho_of_discrete_laplace_up(&own, law->scale, law->l1, law->l2_squared, err));
+        TMI_TRY(cost(&own, law->scale, law->l1, law->l2_squared, err));
         const bool larger = !*rho || tmi_number_compare(own, *rho) > 0;
         tamis_number_free(larger ? *rho : own);
         if (larger) *rho = own;
@@ -256,12 +286,39 @@ tamis_status tmi_schedule_rho(tamis_number **rho, const tmi_schedule *s, tamis_e
     for (size_t j = 0; j < s->measurement_count + s->quantile_task_count; j++) {
         tamis_number_free(own);
         own = NULL;
-        if (j < s->measurement_count) TMI_TRY(rho_of_measurement(&own, &s->measurements[j], s->watch, err));
+        if (j < s->measurement_count)
+            TMI_TRY(cost_of_measurement(&own, &s->measurements[j], tmi_rho_of_discrete_laplace_up, s->watch, err));
         else TMI_TRY(rho_of_task(&own, &s->quantile_tasks[j - s->measurement_count], s->plan, err));
         sum = tmi_add(&e, sum, own);
     }
     TMI_TRY(tmi_rho_of_pure_up(&whole, s->spent, err));
     TMI_TRY(tmi_exact_copy(rho, &e, tmi_smaller(sum, whole)));
+
+done:
+    tmi_exact_clear(&e);
+    tamis_number_free(own);
+    tamis_number_free(whole);
+    return status;
+}
+
+tamis_status tmi_schedule_mu_squared(tamis_number **mu_squared, const tmi_schedule *s, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *own = NULL, *whole = NULL;
+    tamis_status status = TAMIS_OK;
+    *mu_squared = NULL;
+    if (s->gaussian) return tmi_number_add(mu_squared, s->spent, s->spent, err);
+    tmi_term sum = tmi_int(&e, 0);
+    for (size_t j = 0; j < s->measurement_count + s->quantile_task_count; j++) {
+        tamis_number_free(own);
+        own = NULL;
+        if (j < s->measurement_count)
+            TMI_TRY(cost_of_measurement(&own, &s->measurements[j], tmi_mu_squared_of_discrete_laplace_up, s->watch, err));
+        else TMI_TRY(tmi_mu_squared_of_pure_up(&own, s->quantile_tasks[j - s->measurement_count].part, err));
+        sum = tmi_add(&e, sum, own);
+    }
+    TMI_TRY(tmi_mu_squared_of_pure_up(&whole, s->spent, err));
+    TMI_TRY(tmi_exact_copy(mu_squared, &e, tmi_smaller(sum, whole)));
 
 done:
     tmi_exact_clear(&e);

@@ -100,13 +100,11 @@ static void put_number(tmi_json_out *out, const tmi_wave_number *x, bool overlap
     tmi_json_close(out, '}');
 }
 
-static const char *const laws[] = {"discrete_laplace", "discrete_gaussian"};
-
-static bool is_gaussian(const tmi_earlier *e)
+static tmi_gaussian gaussian_of(const tmi_earlier *e)
 {
     for (size_t g = 0; g < e->count; g++)
         if (e->numbers[g].part_count > 0) return e->numbers[g].parts[0].gaussian;
-    return false;
+    return TMI_NOT_GAUSSIAN;
 }
 
 void tmi_put_earlier(tmi_json_out *out, const tmi_earlier_list *e)
@@ -121,7 +119,7 @@ void tmi_put_earlier(tmi_json_out *out, const tmi_earlier_list *e)
         tmi_json_add_string(out, "certificate", own->certificate);
         tmi_put_exact_field(out, "epsilon", own->epsilon);
         tmi_put_exact_field(out, "delta", own->delta);
-        tmi_json_add_string(out, "law", laws[is_gaussian(own)]);
+        tmi_json_add_string(out, "law", tmi_noise_name(gaussian_of(own)));
         const bool overlap = own->sample > 0;
         if (overlap) tmi_json_add_integer(out, "sample", own->sample);
         if (overlap) tmi_json_add_integer(out, "population", own->population);
@@ -149,7 +147,7 @@ static bool read_real(double *x, const tmi_value *value, double none)
 
 static bool is_whole(double x) { return x >= 1 && x <= 0x1p53 && x == floor(x); }
 
-static bool read_part(tmi_noise_part *part, const tmi_value *value, bool gaussian)
+static bool read_part(tmi_noise_part *part, const tmi_value *value, tmi_gaussian gaussian)
 {
     *part = (tmi_noise_part){.gaussian = gaussian};
     return tmi_value_kind_of(value) == TMI_VALUE_LIST && tmi_value_size(value) == 3 &&
@@ -174,7 +172,7 @@ static tamis_status read_groups(tmi_wave_number *x, bool *right, const tmi_value
 }
 
 /* *right: it is a number that a release could have. */
-static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value *value, bool gaussian, bool overlap,
+static tamis_status read_number(tmi_wave_number *x, bool *right, const tmi_value *value, tmi_gaussian gaussian, bool overlap,
                                 bool grouped, tamis_error *err)
 {
     static const char *const keys[] = {"estimate", "sampling_se",  "df",    "lower",  "upper",       "least",
@@ -242,11 +240,11 @@ static tamis_status read_one(tmi_earlier *e, bool *right, const tmi_value *value
     const tmi_value *numbers = tmi_value_field(value, "numbers", TMI_VALUE_LIST);
     const char *law = tmi_value_field_text(value, "law"), *hash = tmi_value_field_text(value, "certificate"),
                *wave = tmi_value_field_text(value, "wave");
-    const bool gaussian = strcmp(law, laws[1]) == 0;
+    tmi_gaussian gaussian = TMI_NOT_GAUSSIAN;
     tamis_status status = TAMIS_OK;
     *right = tmi_value_kind_of(value) == TMI_VALUE_MAP &&
              !tmi_value_extra_key(value, keys, sizeof keys / sizeof *keys - (overlap ? 0 : 2)) &&
-             (gaussian || strcmp(law, laws[0]) == 0) && tmi_is_sha256_text(hash) && numbers &&
+             tmi_noise_of_name(&gaussian, law) && tmi_is_sha256_text(hash) && numbers &&
              tmi_value_whole(value, "statistic") == (int64_t)e->statistic &&
              tmi_value_size(numbers) == (size_t)tmi_statistic_cells(&plan->statistics[e->statistic]);
     if (*right && overlap) {

@@ -46,7 +46,8 @@ typedef struct tmi_schedule {
 
     tmi_psu_places places; /* of clusters whose totals are added up for standard errors */
 
-    bool gaussian;                 /* the noise is discrete Gaussian and the parts are rhos; else Laplace and epsilons */
+    tmi_gaussian gaussian;         /* which noise tables have: Gaussian and the parts are rhos, or Laplace and epsilons. Rounded
+                                      normal noise of a rho is that of mu^2 = 2 rho, and the rhos add up as the mu^2 do */
     tamis_number *spent;           /* the sum of the parts; 0 if nothing is measured */
     tamis_number *epsilon, *delta; /* what that means for a sampled unit: certified, rounded up */
     double gap;                    /* Gaussian noise: the tables are at most this far from the best, in the sum of share * log
@@ -66,8 +67,18 @@ tamis_status tmi_budget_settle(tmi_schedule *schedule, tamis_error *err);
  * its worst stratum. Never above what the sum of the epsilons has by itself. Errors: UNABLE, SYSTEM; *rho is then NULL. */
 tamis_status tmi_schedule_rho(tamis_number **rho, const tmi_schedule *schedule, tamis_error *err);
 
-/* The largest rho, but for rounding, whose conversion meets the plan's epsilon and delta. */
-tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tamis_error *err);
+/* What a schedule counts as where mu^2 is added up (composition/mu.h): 2 rho with rounded normal noise; with Laplace noise the
+ * sum over tables, by their sensitivities, and chosen quantiles, rounded up. Needs other noise than the discrete Gaussian.
+ * Errors: UNABLE, SYSTEM; *mu_squared is then NULL. */
+tamis_status tmi_schedule_mu_squared(tamis_number **mu_squared, const tmi_schedule *schedule, tamis_error *err);
+
+/* Which Gaussian noise a plan has if it has any: rounded normal noise with epsilon and delta, as its guarantee is known
+ * exactly; the discrete Gaussian with rho, and where mechanisms choose quantiles, whose rhos have no mu. */
+tmi_gaussian tmi_gaussian_of_plan(const tamis_plan *plan, const tmi_plan_loss *loss);
+
+/* The largest rho, but for rounding, with which this noise meets the plan's epsilon and delta: rounded normal noise by the normal
+ * mechanism of mu^2 = 2 rho, other noise by the conversion of rho. */
+tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tmi_gaussian gaussian, tamis_error *err);
 
 /* What the frame says; NULL if the plan has none. */
 const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);

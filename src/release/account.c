@@ -117,10 +117,21 @@ done:
 tamis_status tmi_schedule_coin(tmi_ledger_coin *coin, const tmi_schedule *s, tamis_error *err)
 {
     const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
+    tamis_number *mu_squared = NULL;
     tamis_status status = tmi_coin_make(coin, &said, "amount", err);
+    if (status == TAMIS_OK && s->gaussian == TMI_ROUNDED_NORMAL) status = tmi_schedule_mu_squared(&mu_squared, s, err);
+    if (status == TAMIS_OK) status = tmi_coin_set_mu(coin, mu_squared, "amount", err);
+    tamis_number_free(mu_squared);
     if (status == TAMIS_OK) status = put_losses(&coin->strata, s, err);
     if (status != TAMIS_OK) tmi_coin_clear(coin);
     return status;
+}
+
+/* What an epsilon counts as, where an account counts in something else. */
+static tamis_status set_counts(tmi_ledger_coin *amount, const tmi_schedule *s, tamis_error *err)
+{
+    tamis_status status = tmi_schedule_rho(&amount->rho, s, err);
+    return status == TAMIS_OK ? tmi_schedule_mu_squared(&amount->mu_squared, s, err) : status;
 }
 
 /* ---- charging ---- */
@@ -131,6 +142,7 @@ void tmi_plan_bill_clear(tmi_plan_bill *b)
     tmi_value_free(b->frozen);
     tmi_value_free(b->source);
     tamis_number_free(b->as_rho);
+    tamis_number_free(b->mu_squared);
     tmi_by_stratum_clear(&b->amount);
     tmi_by_stratum_clear(&b->budget);
     *b = (tmi_plan_bill){0};
@@ -161,6 +173,8 @@ tamis_status tmi_plan_bill_make(tmi_plan_bill *b, const tmi_schedule *s, const t
                          .facts = &b->facts,
                          .opening_budget = !tmi_has_budget(plan)};
     if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&b->as_rho, s, err));
+    if (s->gaussian != TMI_DISCRETE_GAUSSIAN) TMI_TRY(tmi_schedule_mu_squared(&b->mu_squared, s, err));
+    b->bill.charge.mu_squared = b->mu_squared;
     b->bill.charge.amount = (tamis_coin){s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : b->as_rho};
 
 done:
@@ -261,7 +275,7 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const t
     if (a->has_spending) TMI_TRY(tmi_coin_copy(&budget, &a->standing.cap, err));
     else TMI_TRY(tmi_plan_budget_coin(&budget, s->plan, err));
     TMI_TRY(tmi_schedule_coin(&amount, s, err));
-    if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&amount.rho, s, err));
+    if (!s->gaussian) TMI_TRY(set_counts(&amount, s, err));
     if (a->has_spending) TMI_TRY(tmi_losses_copy(&then, &a->standing.after, err));
     else TMI_TRY(tmi_losses_begin(&then, &budget, err));
     TMI_TRY(look_at_own(&a->own_left, s->plan, &then, &budget, err));
@@ -300,7 +314,7 @@ tamis_status tmi_account_admits(const tmi_account *a, const tmi_schedule *s, tam
     TMI_TRY(tmi_schedule_coin(&amount, s, err));
     tmi_coin_words(&words, &amount, true);
     if (words.failed) TMI_TRY(tmi_fail_memory(err));
-    if (!s->gaussian) TMI_TRY(tmi_schedule_rho(&amount.rho, s, err));
+    if (!s->gaussian) TMI_TRY(set_counts(&amount, s, err));
     TMI_TRY(tmi_losses_begin(&none, &budget, err));
     TMI_TRY(tmi_losses_add(&then, &none, &budget, &amount, wave.groups, wave.group_count, err));
     TMI_TRY(tmi_losses_fit(&fits, &then, &budget, err));

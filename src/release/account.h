@@ -28,6 +28,7 @@ typedef struct tmi_plan_bill {
     tmi_wave wave; /* lent */
     tmi_charge_facts facts;
     tamis_number *as_rho;          /* of epsilons, where an account counts in rho */
+    tamis_number *mu_squared;      /* of what is not just concentrated, where an account counts in mu^2 */
     tmi_by_stratum amount, budget; /* with a target for outsiders */
     tmi_bill bill;
 } tmi_plan_bill;

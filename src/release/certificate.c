@@ -145,10 +145,14 @@ static void put_quantile_tasks(tmi_json_out *out, const tmi_schedule *s)
 
 static void put_composition(tmi_json_out *out, const tmi_schedule *s)
 {
+    static const char *const theorems[] = {
+        [TMI_NOT_GAUSSIAN] = "the epsilons of pure releases add up",
+        [TMI_DISCRETE_GAUSSIAN] = "the rhos of zero-concentrated releases add up",
+        [TMI_ROUNDED_NORMAL] = "the squared mus of normal releases add up, mu^2 = 2 rho",
+    };
     tmi_json_open(out, '{');
-    tmi_json_add_string(out, "theorem",
-                        s->gaussian ? "the rhos of zero-concentrated releases add up" : "the epsilons of pure releases add up");
-    tmi_json_add_string(out, "noise", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
+    tmi_json_add_string(out, "theorem", theorems[s->gaussian]);
+    tmi_json_add_string(out, "noise", tmi_noise_name(s->gaussian));
     tmi_add_exact(out, s->gaussian ? "rho" : "epsilon", s->spent);
     if (s->gaussian) tmi_add_exact(out, "told_at_delta", s->delta);
     tmi_json_close(out, '}');

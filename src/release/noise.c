@@ -12,8 +12,9 @@ static tamis_status draw_law(int64_t *noise, size_t count, const tmi_noise_law *
                              tamis_error *err)
 {
     tamis_noise *prepared = NULL;
-    tamis_status status = s->gaussian ? tamis_noise_gaussian_new(&prepared, law->scale, err)
-                                      : tamis_noise_laplace_new(&prepared, law->scale, err);
+    tamis_status status = (s->gaussian == TMI_ROUNDED_NORMAL      ? tamis_noise_normal_new
+                           : s->gaussian == TMI_DISCRETE_GAUSSIAN ? tamis_noise_gaussian_new
+                                                                  : tamis_noise_laplace_new)(&prepared, law->scale, err);
     for (size_t done = 0; done < count && status == TAMIS_OK; done += AT_ONCE) {
         status = tamis_noise_draw(noise + done, count - done < AT_ONCE ? count - done : AT_ONCE, prepared, rng, err);
         if (status == TAMIS_OK) status = tmi_watch_beat(s->watch, err);

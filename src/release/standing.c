@@ -17,6 +17,7 @@ static void put_sums(tmi_json_out *out, const char *key, const tmi_sums *sums)
     tmi_add_exact(out, "epsilon", sums->eps);
     tmi_add_exact(out, "delta", sums->delta);
     tmi_add_exact(out, "rho", sums->rho);
+    if (sums->mu_squared) tmi_add_exact(out, "mu_squared", sums->mu_squared);
     tmi_json_close(out, '}');
 }
 
@@ -54,6 +55,7 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
         tmi_json_close(out, ']');
     }
     if (s->as_rho) tmi_add_exact(out, "counted_as_rho", s->as_rho);
+    if (s->as_mu) tmi_add_exact(out, "counted_as_mu_squared", s->as_mu);
     put_coin(out, "cap", &s->cap);
     if (s->raise_count > 0) {
         tmi_json_add_open(out, "raised", '[');
@@ -70,9 +72,9 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
     tmi_json_add_taken(out, "statement", &words);
 }
 
-/* A name in JSON, and three fractions of an amount, with their keys and the indentation. */
+/* A name in JSON, and four fractions of an amount, with their keys and the indentation. */
 #define NAME_BYTES (6 * (size_t)TAMIS_LEDGER_NAME + 64)
-#define COIN_BYTES (3 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64))
+#define COIN_BYTES (4 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64))
 
 size_t tmi_standing_bytes(const tmi_standing *s, const tamis_plan *plan)
 {
@@ -98,7 +100,10 @@ static tamis_status read_sums(tmi_sums *sums, bool *whole, const tmi_value *obje
     TMI_TRY(tmi_exact_field(&sums->eps, object, "epsilon", err));
     TMI_TRY(tmi_exact_field(&sums->delta, object, "delta", err));
     TMI_TRY(tmi_exact_field(&sums->rho, object, "rho", err));
-    sums->concentrated = in_rho || (sums->rho && tmi_number_sign(sums->rho) > 0);
+    TMI_TRY(tmi_exact_field(&sums->mu_squared, object, "mu_squared", err));
+    sums->concentrated = in_rho || sums->mu_squared || (sums->rho && tmi_number_sign(sums->rho) > 0);
+    *whole = *whole && (!sums->mu_squared ||
+                        (!in_rho && tmi_number_sign(sums->mu_squared) >= 0 && sums->rho && tmi_number_sign(sums->rho) == 0));
     *whole = *whole && sums->eps && sums->delta && sums->rho && tmi_number_sign(sums->eps) >= 0 &&
              tmi_number_sign(sums->delta) >= 0 && tmi_number_sign(sums->rho) >= 0;
 
@@ -192,7 +197,8 @@ tamis_status tmi_standing_read(tmi_standing *s, bool *whole, const tmi_value *ac
     TMI_TRY(read_sums(&s->after.base, whole, tmi_value_field(account, "after", TMI_VALUE_MAP), in_rho, err));
     TMI_TRY(read_groups(s, whole, tmi_value_field(account, "groups", TMI_VALUE_LIST), in_rho, err));
     TMI_TRY(tmi_exact_field(&s->as_rho, account, "counted_as_rho", err));
-    *whole = *whole && (!s->as_rho || tmi_number_sign(s->as_rho) >= 0);
+    TMI_TRY(tmi_exact_field(&s->as_mu, account, "counted_as_mu_squared", err));
+    *whole = *whole && (!s->as_rho || tmi_number_sign(s->as_rho) >= 0) && (!s->as_mu || tmi_number_sign(s->as_mu) >= 0);
     TMI_TRY(read_raises(s, whole, tmi_value_field(account, "raised", TMI_VALUE_LIST), err));
     TMI_TRY(read_waves(s, whole, tmi_value_field(account, "waves", TMI_VALUE_LIST), err));
 
@@ -205,7 +211,8 @@ done:
 static bool covers(const tmi_sums *x, const tmi_sums *y)
 {
     return tmi_number_compare(x->eps, y->eps) >= 0 && tmi_number_compare(x->delta, y->delta) >= 0 &&
-           tmi_number_compare(x->rho, y->rho) >= 0;
+           tmi_number_compare(x->rho, y->rho) >= 0 &&
+           (!y->mu_squared || (x->mu_squared && tmi_number_compare(x->mu_squared, y->mu_squared) >= 0));
 }
 
 /* Later charges may have named groups too: they come after the others. */
@@ -225,11 +232,23 @@ static tamis_status check_later(bool *right, const tmi_standing *s, const tmi_lo
     tmi_sums in_rho = {0};
     const tmi_sums *b = &s->before.base;
     *right = all_covered(&s->after, sum);
-    if (*right || s->after.count > 0 || tmi_number_sign(s->after.base.rho) == 0) return TAMIS_OK;
-    const tmi_sums before = {.eps = b->eps, .delta = b->delta, .rho = b->rho, .concentrated = true};
-    tamis_status status = tmi_sums_add(&in_rho, &before, &s->cap, amount, err);
+    const bool in_mu = s->after.base.mu_squared && tmi_number_sign(s->after.base.mu_squared) > 0;
+    if (*right || s->after.count > 0 || (tmi_number_sign(s->after.base.rho) == 0 && !in_mu)) return TAMIS_OK;
+    tamis_number *none = NULL;
+    tamis_status status = tmi_number_ratio(&none, 0, 1, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_sums before = {.eps = b->eps,
+                             .delta = b->delta,
+                             .rho = b->rho,
+                             .mu_squared = !in_mu          ? NULL
+                                           : b->mu_squared ? b->mu_squared
+                                                           : none,
+                             .concentrated = true};
+    status = tmi_sums_add(&in_rho, &before, &s->cap, amount, err);
     if (status == TAMIS_OK) *right = covers(&s->after.base, &in_rho);
+    if (status == TAMIS_REFUSED) status = TAMIS_OK; /* it cannot have been charged so */
     tmi_sums_clear(&in_rho);
+    tamis_number_free(none);
     return status;
 }
 

@@ -56,11 +56,14 @@ static bool all_foreseen(const comparison *c)
 }
 
 /* The law of strategy k; that of the plan has none of its own. */
-static const char *law_of(const comparison *c, size_t k)
+static tmi_gaussian gaussian_of(const comparison *c, size_t k)
 {
-    const bool gaussian = c->preview->schedule.gaussian;
-    return (kinds[k] == TMI_OTHER_LAW) != gaussian ? "Gaussian" : "Laplace";
+    const tmi_schedule *s = &c->preview->schedule;
+    if (kinds[k] != TMI_OTHER_LAW) return s->gaussian;
+    return s->gaussian ? TMI_NOT_GAUSSIAN : tmi_gaussian_of_plan(s->plan, &c->list[k].loss);
 }
+
+static const char *law_of(const comparison *c, size_t k) { return gaussian_of(c, k) ? "Gaussian" : "Laplace"; }
 
 /* ---- text ---- */
 
@@ -175,12 +178,12 @@ static void put_outcome(tmi_json_out *out, const char *name, const tmi_expected_
     tmi_json_close(out, '}');
 }
 
-static void put_head(tmi_json_out *out, const char *name, const tmi_plan_loss *loss, bool gaussian)
+static void put_head(tmi_json_out *out, const char *name, const tmi_plan_loss *loss, tmi_gaussian gaussian)
 {
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "name", name);
     tmi_put_loss(out, loss);
-    tmi_json_add_string(out, "law", gaussian ? "discrete_gaussian" : "discrete_laplace");
+    tmi_json_add_string(out, "law", tmi_noise_name(gaussian));
     tmi_json_close(out, '}');
 }
 
@@ -220,7 +223,7 @@ tamis_status tmi_compare_json(char **text, const tmi_preview *preview, tamis_err
     for (size_t k = 0; k < KINDS; k++)
         if (c.list[k].possible)
             put_head(&out, tmi_alternative_name(kinds[k]), kinds[k] == TMI_EACH_BY_ITSELF ? now : &c.list[k].loss,
-                     (kinds[k] == TMI_OTHER_LAW) != s->gaussian);
+                     gaussian_of(&c, k));
     tmi_json_close(&out, ']');
     tmi_json_add_open(&out, "statistics", '[');
     for (size_t i = 0; i < s->plan->asked_count; i++) put_statistic(&out, &c, i);

@@ -133,7 +133,7 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
     tmi_add_exact(out, "row_adds_at_most", law->most);
     tmi_json_add_integer(out, "sensitivity", law->l1);
     tmi_add_exact(out, "sensitivity_l2_squared", law->l2_squared);
-    tmi_json_add_string(out, "law", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
+    tmi_json_add_string(out, "law", tmi_noise_name(s->gaussian));
     tmi_add_exact(out, "scale", law->scale);
     tmi_json_close(out, '}');
 }

@@ -294,11 +294,8 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
     tmi_text_number_up(p, schedule->epsilon);
     tmi_text_put(p, ")");
     if (schedule->gaussian) tmi_text_put(p, " and delta");
-    tmi_text_format(p,
-                    ", whatever an attacker knows about all the others%s. The noise is exact discrete %s noise on "
-                    "integers.",
-                    is_census(schedule) ? "" : " and even if it is known who was sampled",
-                    schedule->gaussian ? "Gaussian" : "Laplace");
+    tmi_text_format(p, ", whatever an attacker knows about all the others%s. The noise is exact %s noise on integers.",
+                    is_census(schedule) ? "" : " and even if it is known who was sampled", tmi_noise_words(schedule->gaussian));
     if (schedule->plan->privacy.loss.by_stratum)
         tmi_text_put(
             p, " That is the epsilon of the stratum that may lose most; each stratum has its own, which follows from the target "

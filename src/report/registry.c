@@ -158,10 +158,10 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
         "Bounds, grids, groups and the budget are in the plan; the split of the budget follows from the plan alone. Nothing "
         "checks that the plan was written without looking at the data.");
     tmi_text_format(&words,
-                    "tamis %s. Exact discrete %s noise on exact integer sums, drawn with random bits from the operating system "
+                    "tamis %s. Exact %s noise on exact integer sums, drawn with random bits from the operating system "
                     "before the first value is read: no floating point between a record and the release, and no timing that "
                     "depends on the data before the query.",
-                    version, s->gaussian ? "Gaussian" : "Laplace");
+                    version, tmi_noise_words(s->gaussian));
     tmi_quantile_tasks_words(&words, s);
     tmi_text_put(&words, " The guarantee can be recomputed from certificate.json (tamis verify).");
     put_words(yaml, 2, "mechanisms", &words);

@@ -2,8 +2,8 @@
  *
  * Strata with weights of their own, or that results are by, may be measured apart, the weight coming after the noise, or
  * together, weights in the table;
- * with epsilon and delta the noise may be Laplace's with all of epsilon, or Gaussian with the largest rho whose certified
- * conversion stays within both. Every combination is searched, and the one with the smallest expected errors is taken; the choice
+ * with epsilon and delta the noise may be Laplace's with all of epsilon, or Gaussian with the largest rho that is certified to
+ * stay within both. Every combination is searched, and the one with the smallest expected errors is taken; the choice
  * looks at nothing but the plan. Parts are rounded to integers of 12 bits, so that they are short fractions; they add up to the
  * whole exactly. */
 #include <math.h>
@@ -20,7 +20,8 @@
 
 typedef struct solution {
     double objective, gap;
-    bool separate_strata, shared_classes, gaussian;
+    bool separate_strata, shared_classes;
+    tmi_gaussian gaussian;
     tmi_marginal *marginals;
     double *parts;
     size_t count;
@@ -69,7 +70,7 @@ static tamis_status keep(solution *best, const tmi_found_tables *found, const tm
     best->gap = found->gap;
     best->separate_strata = s->workload.separate_strata;
     best->shared_classes = s->workload.shared_classes;
-    best->gaussian = p->gaussian;
+    best->gaussian = p->gaussian ? tmi_gaussian_of_plan(s->plan, &s->plan->privacy.loss) : TMI_NOT_GAUSSIAN;
     return TAMIS_OK;
 }
 
@@ -542,7 +543,8 @@ static tamis_status try_targets(solution *best, tmi_schedule *s, bool products, 
     if (loss->rho) {
         TMI_TRY(try_noise(best, s, &targets, true, rest * tmi_number_nearest(loss->rho), err));
     } else { /* with a delta both laws of noise are tried, unless a quantile needs one of them */
-        if (loss->delta && (prefix || !tmi_has_method(s->plan, TAMIS_QUANTILE_TREE))) TMI_TRY(tmi_budget_rho(&rho, loss, err));
+        if (loss->delta && (prefix || !tmi_has_method(s->plan, TAMIS_QUANTILE_TREE)))
+            TMI_TRY(tmi_budget_rho(&rho, loss, tmi_gaussian_of_plan(s->plan, loss), err));
         if (!prefix || !(rho > 0)) TMI_TRY(try_noise(best, s, &targets, false, rest * tmi_number_nearest(loss->epsilon), err));
         if (rho > 0) TMI_TRY(try_noise(best, s, &targets, true, rest * rho, err));
     }
@@ -579,7 +581,7 @@ static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, tamis_
     double rho;
     if (loss->rho) return tmi_number_copy(whole, loss->rho, err);
     if (!s->gaussian) return tmi_number_copy(whole, loss->epsilon, err);
-    tamis_status status = tmi_budget_rho(&rho, loss, err);
+    tamis_status status = tmi_budget_rho(&rho, loss, s->gaussian, err);
     return status == TAMIS_OK ? tmi_number_double(whole, rho, err) : status;
 }
 
@@ -657,7 +659,7 @@ tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error
         TMI_TRY(add_errors(&best, s, err));
         TMI_TRY(add_groups(&best, s, groups, err));
     }
-    s->gaussian = best.count > 0 ? best.gaussian : s->plan->privacy.loss.rho != NULL;
+    s->gaussian = best.count > 0 ? best.gaussian : s->plan->privacy.loss.rho ? TMI_DISCRETE_GAUSSIAN : TMI_NOT_GAUSSIAN;
     s->gap = best.gap;
     s->measurements = tmi_alloc(best.count, sizeof *s->measurements);
     if (!s->measurements) TMI_TRY(tmi_fail_memory(err));

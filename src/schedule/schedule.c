@@ -116,7 +116,11 @@ static tamis_status take_certified(tmi_schedule *s, const tmi_certified_tables *
     TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, certified->separate_strata, certified->shared_classes,
                               s->controls, s->calibrated ? s->control_count : 0, known, err));
     TMI_TRY(take_clamped(s, certified, err));
-    s->gaussian = certified->count > 0 ? certified->rho : s->plan->privacy.loss.rho != NULL;
+    s->gaussian = certified->count > 0        ? certified->gaussian
+                  : s->plan->privacy.loss.rho ? TMI_DISCRETE_GAUSSIAN
+                                              : TMI_NOT_GAUSSIAN;
+    if (s->gaussian == TMI_ROUNDED_NORMAL && tmi_gaussian_of_plan(s->plan, &s->plan->privacy.loss) != TMI_ROUNDED_NORMAL)
+        return tmi_fail(err, TAMIS_INVALID, "composition.noise: rounded normal noise is for tables with epsilon and delta");
     s->gap = NAN;
     s->measurements = tmi_alloc(certified->count, sizeof *s->measurements);
     if (!s->measurements) TMI_TRY(tmi_fail_memory(err));

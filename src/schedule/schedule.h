@@ -7,10 +7,10 @@
 
 /* The tables that were chosen, and the facts of the frame, as they are in a certificate. */
 typedef struct tmi_certified_tables {
-    bool rho;             /* the parts are rhos; else epsilons */
-    bool separate_strata; /* strata are measured apart */
-    bool shared_classes;  /* statistics share the classes of a column (workload.h) */
-    int64_t clamped;      /* the bound of weights in totals of PSUs, in points of their grid; 0 if the certificate has none */
+    tmi_gaussian gaussian; /* the noise of the tables; the parts are rhos if it is Gaussian, else epsilons */
+    bool separate_strata;  /* strata are measured apart */
+    bool shared_classes;   /* statistics share the classes of a column (workload.h) */
+    int64_t clamped;       /* the bound of weights in totals of PSUs, in points of their grid; 0 if the certificate has none */
     tmi_marginal *marginals;
     tamis_number **parts; /* one per table */
     size_t count;

@@ -148,7 +148,7 @@ def bash_completes_from_the_table():
     first = {name.split()[0] for name in NAMES}
     assert first | {"help", "--json"} <= completed("tamis", "")
     assert completed("tamis", "noi") == {"noise"}
-    assert completed("tamis", "noise", "") == {"laplace", "gaussian"}
+    assert completed("tamis", "noise", "") == {"laplace", "gaussian", "normal"}
     assert completed("tamis", "--json", "noise", "lap") == {"laplace"}
     assert completed("tamis", "noise", "--b") == {"--binary"}
     assert completed("tamis", "noise", "--scale", "") == set()

@@ -22,6 +22,7 @@ SECRET = "protect: frame, given: population, secret_sample: yes"
 HIDDEN = "protect: population, given: nothing, design_variables: protected"
 ID = "id: id, "
 PURE, RHO, BOTH = ("epsilon: 1", "{epsilon: 3}"), ("rho: 1/10", "{rho: 1}"), ("epsilon: 1, delta: 1e-6", "{epsilon: 3, delta: 1e-5}")
+NORMAL = ("epsilon: 1/2, delta: 1/10", "{epsilon: 2, delta: 1/5}")  # with so large a delta Gaussian noise is the smaller one here
 
 SRS = "{srs: {population: 100, sample: 24}}"
 STRATA = "{stratified: {by: g, within: srs, strata: {b: {population: 70, sample: 12}, a: {population: 30, sample: 12}}}}"
@@ -32,6 +33,7 @@ POISSON = "{poisson: {probability: p, frame: frame.csv}}"
 PPS = "{pps: {method: pivotal, probability: p, sample: 24, frame: frame.csv}}"
 KINDS = {
     "srs": (SRS, OPEN, PURE), "srs, outsider, rho": (SRS, SECRET, RHO), "srs, outsider, epsilon and delta": (SRS, SECRET, BOTH),
+    "srs, outsider, normal noise": (SRS, SECRET, NORMAL), "clusters, normal noise": (CLUSTER, SECRET, NORMAL),
     "with replacement": ("{srs_with_replacement: {population: 100, sample: 24}}", SECRET, BOTH, ID + "rows_per_unit: 3, "),
     "bernoulli": ("{bernoulli: {rate: 1/4}}", SECRET, PURE),
     "bernoulli, several rows": ("{bernoulli: {rate: 1/4}}", SECRET, PURE, ID + "rows_per_unit: 2, "),

@@ -280,7 +280,7 @@ def verify_against_certificates():
 @case
 def export_for_a_spreadsheet():
     with ledger(lambda path: Book(path).close()) as path:
-        assert tamis("ledger", "export", path).stdout == "number,time,survey,wave,release,state,released,epsilon,delta,rho,hash,voided,reason\n"
+        assert tamis("ledger", "export", path).stdout == "number,time,survey,wave,release,state,released,epsilon,delta,rho,mu_squared,hash,voided,reason\n"
 
     def write(path):
         book = schools(path)

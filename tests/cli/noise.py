@@ -12,7 +12,7 @@ def noise(*arguments, **options):
 
 @case
 def prints_one_integer_a_line():
-    for law in ("laplace", "gaussian"):
+    for law in ("laplace", "gaussian", "normal"):
         done = noise(law, "--scale", "10", "--count", "1000")
         assert done.returncode == OK and done.stderr == ""
         lines = done.stdout.splitlines()
@@ -26,6 +26,8 @@ def writes_little_endian_integers():
     assert done.returncode == OK and len(done.stdout) == 40000
     values = struct.unpack("<5000q", done.stdout)
     assert 5e5 < sum(map(abs, values)) / 5000 < 2e6  # mean |X| is 1e6, its standard error 1.4e4: 35 of them away
+    values = struct.unpack("<5000q", noise("normal", "--scale", "1e6", "--count", "5000", "--binary", text=False).stdout)
+    assert 5e5 < sum(map(abs, values)) / 5000 < 1.2e6  # mean |X| is 8e5, its standard error 9e3: 35 of them away
 
 
 @case
@@ -71,17 +73,18 @@ def counts_up_to_two_to_the_63_begin():
 
 @case
 def bad_scales_are_wrong_usage():
-    for law in ("laplace", "gaussian"):
+    for law in ("laplace", "gaussian", "normal"):
         for scale in ("0", "-1", "abc", "", "1/0", "1e99", "1e-7", "nan", "inf", "1e999999999", "--", "1,5", "0x1"):
             is_usage_error(noise(law, "--scale", scale, "--count", "3"), "--scale")
     is_usage_error(noise("laplace", "--scale", "36028797018963969", "--count", "1"), "--scale")
-    is_usage_error(noise("gaussian", "--scale", "10000000000000001", "--count", "1"), "--scale")
+    for law in ("gaussian", "normal"):
+        is_usage_error(noise(law, "--scale", "10000000000000001", "--count", "1"), "--scale")
 
 
 @case
 def extreme_scales_are_served():
     for law, scale in (("laplace", "1e-6"), ("laplace", "36028797018963968"), ("gaussian", "1e-6"), ("gaussian", "1e16"),
-                       ("laplace", "123456789/1000"), ("gaussian", "0.001")):
+                       ("laplace", "123456789/1000"), ("gaussian", "0.001"), ("normal", "1e-6"), ("normal", "1e16"), ("normal", "7/3")):
         done = noise(law, "--scale", scale, "--count", "3")
         assert done.returncode == OK and len(done.stdout.split()) == 3, (law, scale, done.stderr)
     assert noise("laplace", "--scale", "1e-6", "--count", "3").stdout == "0\n0\n0\n"

@@ -82,7 +82,7 @@ def an_option_given_twice_is_refused():
 
 @case
 def a_missing_operand_is_told():
-    is_usage_error(tamis("noise", "--scale", "1", "--count", "1"), "laplace|gaussian is missing")
+    is_usage_error(tamis("noise", "--scale", "1", "--count", "1"), "laplace|gaussian|normal is missing")
 
 
 @case

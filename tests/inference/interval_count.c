@@ -28,7 +28,11 @@ static double count_mass(const tmi_count_case *c, int ones, int k)
 static void noise_masses(double masses[401], const tmi_count_case *c)
 {
     double scale = c->scale ? tmi_number_nearest(c->scale) : 0, v = c->variance ? tmi_number_nearest(c->variance) : 0;
+    const double unit = c->sd ? M_SQRT1_2 / tmi_number_nearest(c->sd) : 0; /* of a rounded normal number */
     double total = 0;
+    for (int i = -200; i <= 200 && c->sd; i++)
+        masses[i + 200] = i == 0 ? erf(0.5 * unit) : (erfc((abs(i) - 0.5) * unit) - erfc((abs(i) + 0.5) * unit)) / 2;
+    if (c->sd) return;
     for (int i = -200; i <= 200; i++) total += masses[i + 200] = c->scale ? exp(-abs(i) / scale) : exp(-i * i / (2 * v));
     for (int i = 0; i <= 400; i++) masses[i] /= total;
 }
@@ -102,6 +106,14 @@ static void other_designs_and_gaussian_noise(void **state)
         c.law = TMI_COUNT_REPLACED;
         try_all(c, 2, 4);
         tamis_number_free(variances[i]);
+    }
+    tamis_number *sds[] = {number("1/3"), number("1"), number("5/2"), number("13")};
+    for (size_t i = 0; i < 4; i++) {
+        tmi_count_case c = {.law = TMI_COUNT_SRS, .population = 18, .sample = 7, .sd = sds[i], .confidence = level};
+        try_all(c, -9, 16);
+        c.law = TMI_COUNT_REPLACED;
+        try_all(c, 2, 4);
+        tamis_number_free(sds[i]);
     }
     tamis_number_free(level);
     tamis_number_free(scale);

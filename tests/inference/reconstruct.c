@@ -278,7 +278,7 @@ static bool make_random(scene *c, tamis_plan *plan)
     tamis_number *parts[6];
     int thousandths = own_whole(plan);
     assert_int_equal(tmi_schedule_make(&own, plan, NULL, NULL), TAMIS_OK);
-    tmi_certified_tables certified = {.rho = own.gaussian,
+    tmi_certified_tables certified = {.gaussian = own.gaussian,
                                       .separate_strata = own.workload.separate_strata,
                                       .shared_classes = own.workload.shared_classes,
                                       .marginals = marginals,

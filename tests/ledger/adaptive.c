@@ -1,24 +1,39 @@
 /* Whoever chooses the next charge after seeing the last answer: the worst such strategy, found by trying them all, stays within
- * the budget. The releases are randomized response, charged as an epsilon or as a rho of epsilon^2/2, and one that tells
- * everything with probability delta. */
+ * the budget. The releases are randomized response, charged as an epsilon, as a rho of epsilon^2/2 or as what it is where mu^2 is
+ * added up, and one that tells everything with probability delta. */
 #include "tests/test.h"
 
 #include <math.h>
 
+#include "composition/mu.h"
 #include "ledger/coin.h"
 #include "num/number.h"
 #include "tests/ledger/kit.h"
 
 #define STEPS 5
-#define MOVES 4
+#define MOVES 5
+
+static tmi_ledger_coin amounts[MOVES];
 
 /* What may be charged, the epsilon of the randomized response, the probability that everything is told. */
 static const struct move {
     const char *amount;
     double eps, delta;
-} moves[MOVES] = {{"0.9", 0.9, 0}, {"0 0.02", 0, 0.02}, {"rho 0.02", 0.2, 0}, {"rho 0.125", 0.5, 0}};
+    bool normal; /* the rho is half of the mu^2 */
+} moves[MOVES] = {{"0.9", 0.9, 0, false},
+                  {"0 0.02", 0, 0.02, false},
+                  {"rho 0.02", 0.2, 0, false},
+                  {"rho 0.125", 0.5, 0, false},
+                  {"rho 0.1946989", 0.5, 0, true}}; /* Phi(sqrt(2 rho) / 2) > e^0.5 / (1 + e^0.5) */
 
-static tmi_ledger_coin amounts[MOVES];
+/* Where mu^2 is added up, an epsilon and a normal release have theirs. */
+static void set_mu(size_t m)
+{
+    if (moves[m].normal) assert_int_equal(tmi_number_add(&amounts[m].mu_squared, amounts[m].rho, amounts[m].rho, NULL), TAMIS_OK);
+    else if (amounts[m].eps && moves[m].delta == 0)
+        assert_int_equal(tmi_mu_squared_of_pure_up(&amounts[m].mu_squared, amounts[m].eps, NULL), TAMIS_OK);
+}
+
 static size_t courses;
 
 /* The largest part of the probability that the loss passes `budget`, of all that can follow: E max(0, 1 - e^(budget - loss)). */
@@ -75,6 +90,7 @@ static void no_strategy_passes_the_budget(void **state)
     for (size_t m = 0; m < MOVES; m++) {
         tamis_coin coin = coin_of(numbers, moves[m].amount);
         assert_int_equal(tmi_coin_make(&amounts[m], &coin, "amount", NULL), TAMIS_OK);
+        set_mu(m);
         for (size_t i = 0; i < 3; i++) tamis_number_free(numbers[i]), numbers[i] = NULL;
     }
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -406,6 +406,31 @@ static void a_cap_does_not_move_under_its_filter(void **state)
     tamis_number_free(one);
 }
 
+/* The same where the first Gaussian charge has begun a filter of mu^2: what was charged after it stays counted so. */
+static void a_filter_of_mu_stays_one(void **state)
+{
+    (void)state;
+    const char *budget = "3 1e-6";
+    const int64_t pure = open_charge_of("1 1e-7", budget), normal = open_charge_of("rho 1/100 mu 1/50", budget),
+                  later = open_charge_of("1/10 mu 1/100", budget);
+    assert_void(pure, TAMIS_REFUSED, "before the account's first release with rho");
+    assert_void(normal, TAMIS_OK, NULL);
+    tamis_ledger *ledger = open_ledger();
+    const tmi_sums *sums = &ledger->book.accounts[0].losses.base;
+    tamis_number *hundredth = number_of("1/100");
+    assert_true(sums->mu_squared && tmi_number_compare(sums->mu_squared, hundredth) == 0);
+    assert_int_equal(charge_as(ledger, "rho 1/100", budget, NULL), -TAMIS_REFUSED);
+    tamis_ledger_free(ledger);
+    assert_void(later, TAMIS_OK, NULL);
+    const int64_t rho = open_charge_of("rho 1/100", budget); /* nothing has run: the other filter may begin */
+    ledger = open_ledger();
+    assert_null(ledger->book.accounts[0].losses.base.mu_squared);
+    tamis_ledger_free(ledger);
+    assert_void(rho, TAMIS_OK, NULL);
+    assert_void(pure, TAMIS_OK, NULL);
+    tamis_number_free(hundredth);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -453,6 +478,7 @@ int main(void)
         IN_A_FOLDER(only_temporary_folders_of_ours_are_deleted),
         IN_A_FOLDER(a_folder_that_was_moved_is_not_taken_for_deleted),
         IN_A_FOLDER(a_cap_does_not_move_under_its_filter),
+        IN_A_FOLDER(a_filter_of_mu_stays_one),
         IN_A_FOLDER(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

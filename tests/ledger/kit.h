@@ -66,7 +66,11 @@ static inline tamis_coin coin_of(tamis_number **numbers, const char *words)
 static inline void sample_charge_make(sample_charge *s, const char *amount, const char *budget, const char *measures)
 {
     *s = (sample_charge){.charge = {.survey = "schools", .release = "plan.yaml", .frozen = FROZEN, .measures = measures}};
-    s->charge.amount = coin_of(s->numbers, amount);
+    const char *mu = strstr(amount, " mu "); /* "rho 1/2 mu 1", "1 mu 2": and its mu^2 */
+    char words[128];
+    snprintf(words, sizeof words, "%.*s", mu ? (int)(mu - amount) : 127, amount);
+    s->charge.amount = coin_of(s->numbers, words);
+    if (mu) s->charge.mu_squared = s->numbers[2] = number_of(mu + 4);
     s->charge.budget = coin_of(s->numbers + 3, budget);
 }
 

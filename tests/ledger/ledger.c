@@ -302,6 +302,75 @@ static void rhos_are_converted_at_the_rest(void **state)
 
 /* ---- frozen fields, identity ---- */
 
+/* A first release that is Gaussian has mu^2 added up from then on, exactly; a rho that is not is refused, and an epsilon counts
+ * as its mu^2. The delta at the cap is that of the normal mechanism. */
+static void squares_of_mu_are_added(void **state)
+{
+    const char *budget = "4 1e-6";
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    tamis_spending spent, left;
+    char amount[128];
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1 5e-7", budget, &err), 2);
+    assert_int_equal(charge_as(ledger, "rho 0.05 mu 0.1", budget, &err), 3);
+    assert_int_equal(charge_as(ledger, "rho 1e-9", budget, &err), -TAMIS_REFUSED);
+    assert_non_null(strstr(err.message, "no theorem converts a rho to mu^2"));
+    assert_int_equal(charge_as(ledger, "1/10 1e-9", budget, &err), -TAMIS_REFUSED);
+    assert_non_null(strstr(err.message, "a delta can no longer be added"));
+    assert_int_equal(charge_as(ledger, "1/10", budget, &err), 4);
+    assert_int_equal(charge_as(ledger, "1/10 mu 0.01", budget, &err), 5); /* a smaller mu^2, which the caller knows */
+    assert_int_equal(charge_as(ledger, "1/10 mu 7", budget, &err), 6);
+    assert_int_equal(charge_as(ledger, "rho 0.001 mu 0.003", budget, &err), 7); /* dearer, and it says so */
+    assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+    /* 4 Phi^-1(e^0.1 / (1 + e^0.1))^2 = 0.0156954... */
+    double low = 0, high = 1;
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        *(erfc(-middle / 2 * M_SQRT1_2) / 2 < 1 / (1 + exp(-0.1)) ? &low : &high) = middle;
+    }
+    const double squared = 0.1 + 2 * low * low + 0.01 + 0.003;
+    assert_true(spent.in_mu && fabs(spent.mu_squared.upper - squared) < 1e-9 && spent.rho.upper == 0);
+    /* delta of the normal mechanism, less what the first part of the account takes */
+    const double mu = sqrt(squared), e = spent.epsilon.upper - 1;
+    const double delta = erfc((e / mu - mu / 2) * M_SQRT1_2) / 2 - exp(e) * erfc((e / mu + mu / 2) * M_SQRT1_2) / 2;
+    assert_true(fabs(delta / 5e-7 - 1) < 1e-6);
+    assert_true(fabs(left.epsilon.lower + spent.epsilon.upper - 4) < 1e-12);
+    assert_non_null(strstr(spent.words, "mu^2 0.1"));
+    /* what is told as left can be spent, and hardly more; the conversion of rho would leave less */
+    snprintf(amount, sizeof amount, "rho %.17g mu %.17g", left.mu_squared.lower, left.mu_squared.lower * (1 + 1e-6));
+    assert_int_equal(charge_as(ledger, amount, budget, &err), -TAMIS_REFUSED);
+    snprintf(amount, sizeof amount, "rho %.17g mu %.17g", left.mu_squared.lower, left.mu_squared.lower * (1 - 1e-15));
+    assert_int_equal(charge_as(ledger, amount, budget, &err), 8);
+    assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+    assert_true(left.epsilon.lower >= 0 && left.epsilon.lower < 1e-9 && left.mu_squared.lower < 1e-9);
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+/* Which of the two filters runs is settled by the first of these charges, and what a charge says it is. */
+static void rho_and_mu_do_not_mix(void **state)
+{
+    (void)state;
+    /* where rhos are added up, a Gaussian release is one */
+    go("2 1e-6",
+       (const step[]){{"rho 0.01", TAMIS_OK}, {"rho 0.01 mu 0.02", TAMIS_OK}, {"rho 0.01", TAMIS_OK}, {NULL, TAMIS_OK}});
+    go("rho 1",
+       (const step[]){{"rho 1/2 mu 1", TAMIS_OK}, {"rho 1/2", TAMIS_OK}, {"rho 1e-9 mu 2e-9", TAMIS_REFUSED}, {NULL, TAMIS_OK}});
+    /* one whose mu^2 is dearer than its rho does not begin a filter of mu^2 */
+    go("2 1e-6", (const step[]){{"rho 0.01 mu 0.03", TAMIS_OK}, {"rho 0.01", TAMIS_OK}, {NULL, TAMIS_OK}});
+    /* epsilon 1, delta 1e-6: rho may be 0.0243, and mu^2 2 times 0.0280 */
+    go("1 1e-6", (const step[]){{"rho 0.0245", TAMIS_REFUSED}, {"rho 0.024", TAMIS_OK}, {NULL, TAMIS_OK}});
+    go("1 1e-6", (const step[]){{"rho 0.0281 mu 0.0562", TAMIS_REFUSED},
+                                {"rho 0.0140 mu 0.0280", TAMIS_OK},
+                                {"rho 0.0139 mu 0.0279", TAMIS_OK},
+                                {"rho 0.0001 mu 0.0002", TAMIS_REFUSED},
+                                {NULL, TAMIS_OK}});
+    go("1", (const step[]){{"1/2 mu 1", TAMIS_OK}, {"rho 1e-9 mu 2e-9", TAMIS_REFUSED}, {"1/2", TAMIS_OK}, {NULL, TAMIS_OK}});
+    go("4 1e-6",
+       (const step[]){{"1 1e-7 mu 1", TAMIS_INVALID}, {"rho 0.1 mu -1", TAMIS_INVALID}, {"1", TAMIS_OK}, {NULL, TAMIS_OK}});
+}
+
 static void what_differs_is_named(void **state)
 {
     static const struct {
@@ -569,6 +638,8 @@ int main(void)
         IN_A_FOLDER(a_first_charge_may_be_refused),
         IN_A_FOLDER(each_account_takes_what_it_can_add),
         IN_A_FOLDER(rhos_are_converted_at_the_rest),
+        IN_A_FOLDER(squares_of_mu_are_added),
+        IN_A_FOLDER(rho_and_mu_do_not_mix),
         IN_A_FOLDER(what_differs_is_named),
         IN_A_FOLDER(a_second_account_over_the_same_source_needs_a_reason),
         IN_A_FOLDER(the_same_again_costs_nothing),

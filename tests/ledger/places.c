@@ -68,13 +68,14 @@ static int format_of_file(void)
 /* A file of the first format stays one until an entry comes that the programs of its time do not know. */
 static void later_entries_need_a_later_format(void **state)
 {
-    enum { CHARGE, RAISE, VOID, CLAIMABLE, VERSION, KINDS };
-    static const int expected[KINDS] = {1, 2, 2, 2, 3};
+    enum { CHARGE, RAISE, VOID, CLAIMABLE, VERSION, NORMAL, KINDS };
+    static const int expected[KINDS] = {1, 2, 2, 2, 3, 6};
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         tamis_error err = {0};
         tamis_ledger *ledger = open_ledger();
-        const int64_t entry = charge_as(ledger, "1", "4", &err);
+        const char *budget = kind == NORMAL ? "4 1e-6" : "4";
+        const int64_t entry = charge_as(ledger, "1", budget, &err);
         assert_int_equal(entry, 2);
         tamis_ledger_free(ledger);
         run_sql("PRAGMA user_version = 1");
@@ -82,9 +83,9 @@ static void later_entries_need_a_later_format(void **state)
         tamis_number *five = number_of("5");
         sample_charge s;
         tamis_charged charged = {0};
-        sample_charge_make(&s, "1", "4", "[3]");
+        sample_charge_make(&s, kind == NORMAL ? "rho 0.001 mu 0.002" : "1", budget, "[3]");
         if (kind == CLAIMABLE) s.charge.leftover = "";
-        if (kind == CHARGE || kind == CLAIMABLE) {
+        if (kind == CHARGE || kind == CLAIMABLE || kind == NORMAL) {
             assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
         } else if (kind == RAISE) {
             assert_int_equal(tamis_ledger_raise(ledger, "schools", &(tamis_coin){.epsilon = five}, "why", &err), TAMIS_OK);
@@ -118,8 +119,8 @@ static void foreign_files(void **state)
     assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
     unlink(path);
     tamis_ledger_free(open_ledger());
-    run_sql("PRAGMA user_version = 6");
-    cannot_be_opened(path, TAMIS_INVALID, "format 6");
+    run_sql("PRAGMA user_version = 7");
+    cannot_be_opened(path, TAMIS_INVALID, "format 7");
     run_sql("PRAGMA user_version = 2; PRAGMA application_id = 1");
     cannot_be_opened(path, TAMIS_INVALID, "another program");
     unlink(path);

@@ -29,13 +29,14 @@ static const survey_engine engines[] = {{"DuckDB", in_duckdb, 1, 100, false}, {"
 static void laplace_noise_has_the_declared_law(void **state)
 {
     (void)state;
-    audit_all(false, engines, 2);
+    audit_all(TMI_NOT_GAUSSIAN, engines, 2);
 }
 
 static void gaussian_noise_has_the_declared_law(void **state)
 {
     (void)state;
-    audit_all(true, engines, 2);
+    audit_all(TMI_DISCRETE_GAUSSIAN, engines, 2);
+    audit_all(TMI_ROUNDED_NORMAL, engines, 2);
 }
 
 int main(void)

@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "num/law/noise.h"
+
 /* At most MOST_VERDICTS e-values are judged in one run of the test: false alarms have a probability below 1e4 1e-14 = 1e-10. */
 #define EVIDENCE (14 * M_LN10)
 #define MOST_VERDICTS 10000
@@ -27,7 +29,7 @@ static const double ratios[] = {1e-3, 1e-2, 0.1, 0.25, 0.5, 0.7, 0.9, 1.1, 1.4, 
 #define ALTERNATIVES (RATIOS + 4)
 
 typedef struct noise_law {
-    bool gaussian;
+    tmi_gaussian gaussian;
     double scale; /* as declared */
 } noise_law;
 
@@ -48,6 +50,10 @@ static inline double log_of_sum(double s)
 static inline double log_mass(const noise_law *law, double ratio, double k)
 {
     const double s = law->scale * ratio;
+    if (law->gaussian == TMI_ROUNDED_NORMAL) { /* far out the interval around k is a density times 1, to the first order */
+        const double unit = M_SQRT1_2 / s, mass = (erfc((fabs(k) - 0.5) * unit) - erfc((fabs(k) + 0.5) * unit)) / 2;
+        return mass > 1e-290 ? log(mass) : -k * k / (2 * s * s) - log(s * sqrt(2 * M_PI));
+    }
     return law->gaussian ? -k * k / (2 * s * s) - log_of_sum(s) : log(tanh(0.5 / s)) - fabs(k) / s;
 }
 

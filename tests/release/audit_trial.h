@@ -149,7 +149,8 @@ static noise_law declared(size_t *which, const tmi_value *measurement, size_t nu
     const tmi_value *law = tmi_value_at(laws, *which);
     tamis_number *scale;
     assert_int_equal(tamis_number_read(&scale, tmi_value_string(need(law, "scale")), NULL), TAMIS_OK);
-    const noise_law found = {strcmp(tmi_value_string(need(law, "law")), "discrete_gaussian") == 0, tmi_number_nearest(scale)};
+    noise_law found = {.scale = tmi_number_nearest(scale)};
+    assert_true(tmi_noise_of_name(&found.gaussian, tmi_value_string(need(law, "law"))));
     tamis_number_free(scale);
     return found;
 }
@@ -161,7 +162,8 @@ static noise_law declared(size_t *which, const tmi_value *measurement, size_t nu
 
 typedef struct trial {
     const struct audited *plan;
-    bool gaussian, of_family; /* the second: families are judged by many draws, else each cell by itself */
+    tmi_gaussian gaussian;
+    bool of_family; /* families are judged by many draws, else each cell by itself */
     evidence cells[MOST_CELLS], laws[MOST_LAWS], weightings[TMI_WEIGHTINGS], whole;
     int64_t last[MOST_CELLS];
     double repeats[MOST_LAWS], repeats_in_time, repeats_of_tables, repeats_of_chance;
@@ -176,7 +178,7 @@ static void judge(const trial *t, double found, const char *what, size_t number,
     if (++verdicts > MOST_VERDICTS) fail_msg("more verdicts than the probability of a false alarm allows for");
     if (found > EVIDENCE)
         fail_msg("%s%s, %s noise: %s %zu: after %lld draws the odds against what is declared are e^%.1f", t->plan->design,
-                 t->plan->privacy, t->gaussian ? "Gaussian" : "Laplace", what, number, (long long)draws, found);
+                 t->plan->privacy, tmi_noise_words(t->gaussian), what, number, (long long)draws, found);
 }
 
 static void judge_trial(const trial *t, size_t cells, size_t laws)
@@ -311,8 +313,10 @@ static void verify_one(const tamis_plan *plan, listener *l)
     assert_int_equal(system(line), 0);
 }
 
-static tamis_plan *read_plan(const struct audited *p, bool gaussian)
+static tamis_plan *read_plan(const struct audited *p, tmi_gaussian gaussian)
 {
+    /* with so small an epsilon and so large a delta Laplace noise is never better */
+    static const char *const losses[] = {"epsilon: 1", "rho: 1/2", "epsilon: 1/100, delta: 0.38"};
     char text[2048];
     tamis_plan *plan;
     tamis_error err = {0};
@@ -320,15 +324,15 @@ static tamis_plan *read_plan(const struct audited *p, bool gaussian)
              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s%s}\n"
              "columns:\n  x: %s\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  s: {values: [p, q]}\nstatistics:\n%sbudget: "
              "{%s}\n",
-             p->design, gaussian ? "rho: 1/2" : "epsilon: 1", p->privacy, p->x, p->statistics,
-             gaussian ? "rho: 1/2" : "epsilon: 1");
+             p->design, losses[gaussian], p->privacy, p->x, p->statistics, losses[gaussian]);
     if (tamis_plan_read_text(&plan, in_folder("p.yaml"), text, strlen(text), &err) != TAMIS_OK)
         fail_msg("%s\n%s", text, err.message);
     return plan;
 }
 
 /* Releases of one plan by each of the engines. */
-static void audit(const struct audited *p, bool gaussian, bool of_family, const survey_engine *engines, size_t engine_count)
+static void audit(const struct audited *p, tmi_gaussian gaussian, bool of_family, const survey_engine *engines,
+                  size_t engine_count)
 {
     tamis_plan *plan = read_plan(p, gaussian);
     tmi_schedule schedule;
@@ -364,13 +368,13 @@ static void audit(const struct audited *p, bool gaussian, bool of_family, const 
     free(t);
 }
 
-static void audit_all(bool gaussian, const survey_engine *engines, size_t engine_count)
+static void audit_all(tmi_gaussian gaussian, const survey_engine *engines, size_t engine_count)
 {
     for (size_t i = 0; i < PLANS; i++) audit(&plans[i], gaussian, false, engines, engine_count);
 }
 
 /* The numbers of one family that a plan measures. */
-static inline size_t numbers_of(const struct audited *p, bool gaussian, size_t weighting)
+static inline size_t numbers_of(const struct audited *p, tmi_gaussian gaussian, size_t weighting)
 {
     tamis_plan *plan = read_plan(p, gaussian);
     tmi_schedule s;
@@ -386,7 +390,7 @@ static inline size_t numbers_of(const struct audited *p, bool gaussian, size_t w
 #define DRAWS 500 /* find a scale that is off by a factor of two; a family with few numbers gets as many as there is time for */
 
 /* Every family of tables that there is, by a plan that measures it: a family without one fails. */
-static inline void audit_families(bool gaussian)
+static inline void audit_families(tmi_gaussian gaussian)
 {
     for (size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting++) {
         size_t numbers = 0, p = 0;

@@ -82,7 +82,7 @@ static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, s
                                               "privacy: {unit: person, epsilon: 0.1, delta: 1e-2}\n" TAIL
                                               "budget: {epsilon: 4, delta: 1e-1}\n";
 static const char unused_delta[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
-                                               "privacy: {unit: person, epsilon: 1, delta: 1e-6}\n" TAIL
+                                               "privacy: {unit: person, epsilon: 1, delta: 1e-9}\n" TAIL
                                                "budget: {epsilon: 4, delta: 1e-5}\n";
 static const char zero_concentrated[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
                                                     "privacy: {unit: person, rho: 0.1}\n" TAIL "budget: {rho: 1}\n";

@@ -63,7 +63,12 @@ static void check_budget(const char *design, const char *loss, const char *delta
     } else {
         tamis_profile *profile;
         tamis_bound found, told;
-        assert_int_equal(tamis_profile_zcdp(&profile, s.spent, NULL), TAMIS_OK);
+        if (s.gaussian == TMI_ROUNDED_NORMAL) {
+            tmi_term squared = tmi_add(&e, s.spent, s.spent);
+            assert_int_equal(tamis_profile_normal(&profile, squared, NULL), TAMIS_OK);
+        } else {
+            assert_int_equal(tamis_profile_zcdp(&profile, s.spent, NULL), TAMIS_OK);
+        }
         assert_int_equal(tamis_profile_delta(&found, profile, plan->privacy.loss.epsilon, NULL), TAMIS_OK);
         assert_true(found.upper <= tmi_number_nearest(plan->privacy.loss.delta));
         assert_int_equal(tamis_profile_epsilon(&told, profile, s.delta, NULL), TAMIS_OK);
@@ -132,28 +137,36 @@ static void parts_that_are_too_large_are_refused(void **state)
     enum { G = 1, H = 2 };
     static const struct {
         const char *privacy;
-        bool rho;
+        tmi_gaussian gaussian;
         const char *parts[3];
         int tables[2];
         bool allowed;
-    } cases[] = {{"1", false, {"1/2", "1/2"}, {G, H}, true},
-                 {"1", false, {"1/2", "51/100"}, {G, H}, false},
-                 {"1", false, {"1", "0"}, {G, H}, false},
-                 {"1", false, {"3/2", "-1/2"}, {G, H}, false},
-                 {"1", false, {"1"}, {G + H}, true},
-                 {"1", false, {"1"}, {G}, false},
-                 {"1", false, {"1/2", "1/2"}, {G, 4}, false},
-                 {"1", false, {"1/2", "1/2"}, {G, G}, false},
-                 {"1", true, {"1/100", "1/100"}, {G, H}, false},
-                 {"1, delta: 1e-6", true, {"1/200", "1/200"}, {G, H}, true},
-                 {"1, delta: 1e-6", true, {"1/10", "1/10"}, {G, H}, false},
-                 {"1, delta: 1e-6", false, {"1/2", "1/2"}, {G, H}, true},
-                 {"1, delta: 1e-6", false, {"1/2", "1"}, {G, H}, false}};
+    } cases[] = {{"1", TMI_NOT_GAUSSIAN, {"1/2", "1/2"}, {G, H}, true},
+                 {"1", TMI_NOT_GAUSSIAN, {"1/2", "51/100"}, {G, H}, false},
+                 {"1", TMI_NOT_GAUSSIAN, {"1", "0"}, {G, H}, false},
+                 {"1", TMI_NOT_GAUSSIAN, {"3/2", "-1/2"}, {G, H}, false},
+                 {"1", TMI_NOT_GAUSSIAN, {"1"}, {G + H}, true},
+                 {"1", TMI_NOT_GAUSSIAN, {"1"}, {G}, false},
+                 {"1", TMI_NOT_GAUSSIAN, {"1/2", "1/2"}, {G, 4}, false},
+                 {"1", TMI_NOT_GAUSSIAN, {"1/2", "1/2"}, {G, G}, false},
+                 {"1", TMI_DISCRETE_GAUSSIAN, {"1/100", "1/100"}, {G, H}, false},
+                 {"1, delta: 1e-6", TMI_DISCRETE_GAUSSIAN, {"1/200", "1/200"}, {G, H}, true},
+                 {"1, delta: 1e-6", TMI_DISCRETE_GAUSSIAN, {"1/10", "1/10"}, {G, H}, false},
+                 /* 0.026 is too much for the conversion of rho, and allowed where mu^2 = 2 rho */
+                 {"1, delta: 1e-6", TMI_DISCRETE_GAUSSIAN, {"13/1000", "13/1000"}, {G, H}, false},
+                 {"1, delta: 1e-6", TMI_ROUNDED_NORMAL, {"13/1000", "13/1000"}, {G, H}, true},
+                 {"1, delta: 1e-6", TMI_ROUNDED_NORMAL, {"15/1000", "14/1000"}, {G, H}, false},
+                 {"1", TMI_ROUNDED_NORMAL, {"1/1000", "1/1000"}, {G, H}, false},
+                 {"1, delta: 1e-6", TMI_NOT_GAUSSIAN, {"1/2", "1/2"}, {G, H}, true},
+                 {"1, delta: 1e-6", TMI_NOT_GAUSSIAN, {"1/2", "1"}, {G, H}, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_of(SRS, cases[i].privacy, "  - {count: units, by: g}\n  - {count: units, by: h}\n");
         tamis_number *list[2] = {NULL};
         tmi_marginal marginals[2] = {0};
-        tmi_certified_tables certified = {.rho = cases[i].rho, .shared_classes = true, .marginals = marginals, .parts = list};
+        tmi_certified_tables certified = {.gaussian = cases[i].gaussian,
+                                          .shared_classes = true,
+                                          .marginals = marginals,
+                                          .parts = list};
         tmi_schedule s;
         for (; cases[i].parts[certified.count]; certified.count++) {
             tmi_marginal *marginal = &marginals[certified.count];

@@ -172,8 +172,9 @@ static PyObject *noise(PyObject *module, PyObject *args)
         clear(&a);
         return NULL;
     }
-    tamis_status status = strcmp(law, "laplace") == 0 ? tamis_noise_laplace_new(&source, scale, &a.err)
-                                                      : tamis_noise_gaussian_new(&source, scale, &a.err);
+    tamis_status status = (strcmp(law, "laplace") == 0    ? tamis_noise_laplace_new
+                           : strcmp(law, "gaussian") == 0 ? tamis_noise_gaussian_new
+                                                          : tamis_noise_normal_new)(&source, scale, &a.err);
     if (status == TAMIS_OK) status = tamis_rng_new(&rng, &a.err);
     const size_t count = (size_t)buffer.len / sizeof(int64_t);
     for (size_t done = 0; done < count && status == TAMIS_OK && PyErr_CheckSignals() == 0;) {

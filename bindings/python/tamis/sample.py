@@ -16,15 +16,15 @@ from .results import Answer
 from .rows import Rows, is_path, lists_of
 
 
-def noise(law: Literal["laplace", "gaussian"], scale: Amount, count: int) -> array.array[int]:
-    """Integers from the discrete Laplace distribution, P(k) proportional to exp(-|k|/scale), or the discrete Gaussian one, proportional to
-    exp(-k^2/(2 scale^2)): exactly. There is no seed: noise that can be reproduced protects nobody. numpy.asarray does not copy it.
+def noise(law: Literal["laplace", "gaussian", "normal"], scale: Amount, count: int) -> array.array[int]:
+    """Integers from the discrete Laplace distribution, P(k) proportional to exp(-|k|/scale), the discrete Gaussian one, proportional to
+    exp(-k^2/(2 scale^2)), or the normal one of this standard deviation, rounded to the nearest integer: exactly. There is no seed: noise that can be reproduced protects nobody. numpy.asarray does not copy it.
 
     >>> len(noise("laplace", "10/3", 5))
     5
     """
-    if law not in ("laplace", "gaussian"):
-        raise InvalidError("law: expected laplace or gaussian")
+    if law not in ("laplace", "gaussian", "normal"):
+        raise InvalidError("law: expected laplace, gaussian or normal")
     if not isinstance(count, int) or count < 0:
         raise InvalidError("count: must be a whole number, at least 0")
     made = array.array("q", bytes(8 * count))

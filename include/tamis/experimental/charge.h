@@ -20,9 +20,13 @@ typedef struct tamis_charge {
     tamis_coin amount;   /* the loss of a sampled person by everything in `measures` together. An epsilon without a delta may have
                             its rho beside it, for accounts that count in rho: the caller sees to it that both hold; NULL, or more
                             than that: epsilon tanh(epsilon/2) */
-    tamis_coin budget;   /* the first charge fixes that of the account (tamis_ledger_raise raises it); a later one may have a
+    /* NULL, or mu^2 of an amount of rho, or of an epsilon without a delta, that is a Gaussian release: given all earlier answers
+       its laws are no easier to tell apart than two normal laws mu standard deviations apart. The caller sees to it. For accounts
+       that count in mu^2; of an epsilon the smaller of this and 4 Phi^-1(e^epsilon / (1 + e^epsilon))^2 counts */
+    const tamis_number *mu_squared;
+    tamis_coin budget;  /* the first charge fixes that of the account (tamis_ledger_raise raises it); a later one may have a
                             lower limit of its own, or none: all NULL */
-    const char *frozen;  /* a JSON object: design, unit, id, ...: fixed by the first charge of the survey and wave, compared field
+    const char *frozen; /* a JSON object: design, unit, id, ...: fixed by the first charge of the survey and wave, compared field
                             by field; unit, protect, given and design_variables are the same in all waves. "source" in it is not
                             kept, "outsider", if it is there, says what sampling adds: {"design": a design as tamis_design_read
                             takes it}, or a text with the reason why nothing is claimed; it is kept, but not compared */
@@ -125,10 +129,11 @@ TAMIS_API int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *surv
 /* What was spent or is left, in the account's own coin: rho, or epsilon and delta. */
 #define TAMIS_SPENDING_WORDS 160
 typedef struct tamis_spending {
-    int in_rho;
+    int in_rho, in_mu;
     tamis_bound epsilon, delta;       /* if not in_rho */
     tamis_bound rho;                  /* in_rho; also the sum of rhos in an account of (epsilon, delta), and what may be added to
                                    it: {0, 0} as long as there was none */
+    tamis_bound mu_squared;           /* in_mu: the same of mu^2, where an account of (epsilon, delta) adds it up */
     char words[TAMIS_SPENDING_WORDS]; /* "epsilon 0.1, delta 1e-06": exact where a short decimal is; else what was spent is
                                          rounded up, and a budget, or what is left of it, down */
 } tamis_spending;

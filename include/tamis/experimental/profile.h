@@ -57,6 +57,11 @@ TAMIS_USE tamis_status tamis_profile_laplace(tamis_profile **profile, const tami
                                              tamis_error *err);
 TAMIS_USE tamis_status tamis_profile_gaussian(tamis_profile **profile, const tamis_number *scale, const tamis_number *sensitivity,
                                               tamis_error *err);
+/* The same by mu^2, the sum of (change / scale)^2 over numbers that may have scales of their own. Noise that is rounded to an
+ * integer and added to integers has this profile too (tamis_noise_normal_new). Needs 0 <= mu_squared <= TAMIS_MAX_LOSS^2.
+ * */
+TAMIS_USE tamis_status tamis_profile_normal(tamis_profile **profile, const tamis_number *mu_squared, tamis_error *err);
+
 TAMIS_USE tamis_status tamis_profile_discrete_laplace(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
                                                       tamis_error *err);
 TAMIS_USE tamis_status tamis_profile_discrete_gaussian(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,

@@ -63,6 +63,17 @@ TAMIS_USE tamis_status tamis_noise_laplace_new(tamis_noise **noise, const tamis_
  * Errors   INVALID, SYSTEM (memory).                                                                                */
 TAMIS_USE tamis_status tamis_noise_gaussian_new(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
 
+/* The normal law with this standard deviation, rounded to the nearest integer: P(k) = Phi((k + 1/2) / scale) - Phi((k - 1/2) /
+ * scale), k an integer, exactly. Its variance is scale^2 and about 1/12 more. Added to an integer it is post-processing of the
+ * continuous normal mechanism, so that its privacy, tamis_profile_gaussian, is known exactly also for many numbers at once:
+ * that of the discrete Gaussian is not.
+ *
+ * Needs    TAMIS_SCALE_MIN <= scale <= TAMIS_GAUSSIAN_SCALE_MAX.
+ * Gives    a law that the caller frees with tamis_noise_free; NULL on failure.
+ * Cost     about a millisecond.
+ * Errors   INVALID, SYSTEM (memory).                                                                                */
+TAMIS_USE tamis_status tamis_noise_normal_new(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
+
 TAMIS_API void tamis_noise_free(tamis_noise *noise);
 
 /* Beyond this, noise is cut: a draw of +-2^62 means "at least that far"; at the largest scale that happens with

@@ -123,6 +123,31 @@ static double discrete_gaussian(double variance, double t)
     return top / bottom;
 }
 
+/* Rounded normal noise, by Poisson's formula: the sum over all s = t + 2 pi m of exp(-variance s^2 / 2) sin(s/2) / (s/2); or, for
+ * small variances, by its masses. */
+static double rounded_normal(double variance, double t)
+{
+    const double r = remainder(t, 2 * M_PI);
+    double sum = 0;
+    if (variance < 0.5) {
+        const double unit = 1 / sqrt(2 * variance);
+        double before = erf(0.5 * unit);
+        sum = before;
+        for (int k = 1; k <= 8; k++) {
+            const double next = erf((k + 0.5) * unit);
+            sum += (next - before) * cos(k * r);
+            before = next;
+        }
+        return sum;
+    }
+    const int images = variance >= 4 ? 1 : 8;
+    for (int m = -images; m <= images; m++) {
+        const double s = r + 2 * M_PI * m;
+        sum += exp(-variance * s * s / 2) * (s == 0 ? 1 : sin(s / 2) / (s / 2));
+    }
+    return sum;
+}
+
 /* x^n for x >= 1 and n >= 1: counts are whole numbers, most of them small, for which squaring takes less time than pow. */
 static double power(double x, double n)
 {
@@ -160,7 +185,9 @@ static void multiply_laplace(tmi_noise_run *r, const tmi_smooth_part *part, doub
 static void multiply_gaussian(tmi_noise_run *r, const tmi_smooth_part *part)
 {
     for (int j = 0; j < r->count; j++) {
-        const double one = discrete_gaussian(part->spread, part->factor * r->t[j]);
+        const double t = part->factor * r->t[j];
+        const double one = part->gaussian == TMI_ROUNDED_NORMAL ? rounded_normal(part->spread, t)
+                                                                : discrete_gaussian(part->spread, t);
         r->value[j] *= part->count == 1 ? one : pow(one, part->count);
     }
 }

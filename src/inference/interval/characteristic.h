@@ -12,7 +12,8 @@
  * square of sinh(1 / (2 scale))) or continuous (spread: half its variance). */
 typedef struct tmi_smooth_part {
     double factor, spread, count;
-    bool discrete, gaussian;
+    bool discrete;
+    tmi_gaussian gaussian;
 } tmi_smooth_part;
 
 #define TMI_LARGE_DF 120 /* with more degrees of freedom Student's law is computed as a mixture of normal ones */

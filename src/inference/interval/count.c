@@ -119,7 +119,7 @@ static tamis_status check(const tmi_count_case *c, int64_t noisy, tamis_error *e
     }
     if (noisy > INT64_C(1) << 62 || noisy < -(INT64_C(1) << 62))
         return tmi_fail(err, TAMIS_INVALID, "noisy: must be between -2^62 and 2^62");
-    const tamis_number *size = c->scale ? c->scale : c->variance;
+    const tamis_number *size = c->scale ? c->scale : c->variance ? c->variance : c->sd;
     if (!size || tmi_number_sign(size) <= 0 || !(tmi_number_up(size) < 1e40) || !(tmi_number_down(size) > 1e-40))
         return tmi_fail(err, TAMIS_INVALID, "scale: not a number between 1e-40 and 1e40");
     if (!c->confidence || tmi_number_sign(c->confidence) <= 0 || tmi_number_down(c->confidence) > 1 - 0.99e-9)

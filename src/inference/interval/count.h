@@ -19,8 +19,9 @@ typedef struct tmi_count_case {
     int64_t population, sample; /* TMI_COUNT_RATE needs no sample */
     const tamis_number *rate;   /* only with TMI_COUNT_RATE; in (0, 1] */
     const tamis_number *scale;  /* of discrete Laplace noise, or */
-    /* of discrete Gaussian noise, P(k) proportional to exp(-k^2 / (2 variance)); the other is NULL */
+    /* of discrete Gaussian noise, P(k) proportional to exp(-k^2 / (2 variance)), or */
     const tamis_number *variance;
+    const tamis_number *sd; /* of rounded normal noise; the others are NULL */
     const tamis_number *confidence;
     bool certified; /* else doubles decide what is not closer than 1e-9: some ten times faster, for tables */
 } tmi_count_case;

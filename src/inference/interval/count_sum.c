@@ -25,17 +25,21 @@ static void laplace_powers(tmi_count_test *test, double scale)
 
 tamis_status tmi_count_test_make(tmi_count_test *test, const tmi_count_case *c, int64_t noisy, tamis_error *err)
 {
-    double scale = c->scale ? tmi_number_nearest(c->scale) : sqrt(tmi_number_nearest(c->variance));
+    double scale = c->variance ? sqrt(tmi_number_nearest(c->variance)) : tmi_number_nearest(c->scale ? c->scale : c->sd);
     *test = (tmi_count_test){.c = c,
                              .noisy = noisy,
                              .alpha = 1 - tmi_number_nearest(c->confidence),
-                             .noise = {1, scale, !c->scale, 1}};
+                             .noise = {1, scale,
+                                       c->scale      ? TMI_NOT_GAUSSIAN
+                                       : c->variance ? TMI_DISCRETE_GAUSSIAN
+                                                     : TMI_ROUNDED_NORMAL,
+                                       1}};
     test->rate = c->law == TMI_COUNT_RATE ? tmi_number_nearest(c->rate) : (double)c->sample / (double)c->population;
     double share = fmin(fmax((double)noisy / (c->law == TMI_COUNT_RATE ? INFINITY : (double)c->sample), 0), 1);
     double counts = c->law == TMI_COUNT_RATE ? fmax((double)noisy, 1) : (double)c->sample * share * (1 - share);
     test->spread = sqrt(counts + tmi_noise_part_variance(test->noise)) / test->rate;
     if (c->scale) laplace_powers(test, scale);
-    if (c->scale || scale >= SMALL_GAUSSIAN) return TAMIS_OK;
+    if (!c->variance || scale >= SMALL_GAUSSIAN) return TAMIS_OK;
     test->tails = tmi_alloc(TAILS + 1, sizeof *test->tails);
     if (!test->tails) return tmi_fail_memory(err);
     for (int i = TAILS - 1; i >= 0; i--) test->tails[i] = test->tails[i + 1] + exp(-(double)(i * i) / (2 * scale * scale));
@@ -150,7 +154,7 @@ static tamis_status make_law(tmi_law *law, const tmi_count_test *test, int64_t o
 }
 
 /* P(X >= i) for i = first, first + 1, ...: the sum of the masses that follow is taken off step by step. Laplace masses are
- * powers, Gaussian ones exponentials. */
+ * powers, Gaussian ones exponentials; tails of rounded normal noise are those of the normal law and computed one by one. */
 typedef struct tail_walk {
     const tmi_count_case *c;
     int64_t at;
@@ -174,6 +178,18 @@ static void set_mass(tail_walk *w)
     tmi_ball_div(&w->mass, &w->mass, &w->total, w->bits);
 }
 
+/* P(X >= i) = P(Z >= (2 i - 1) / (2 sd)) */
+static void set_normal_tail(tail_walk *w)
+{
+    tmi_ball_set_int(&w->x, w->at);
+    tmi_ball_mul_int(&w->x, &w->x, 2, w->bits);
+    tmi_ball_add_int(&w->x, &w->x, -1, w->bits);
+    tmi_ball_shift(&w->x, &w->x, -1);
+    tmi_ball_set_number(&w->mass, w->c->sd, w->bits);
+    tmi_ball_div(&w->x, &w->x, &w->mass, w->bits);
+    tmi_normal_at_least(&w->tail, &w->x, w->bits);
+}
+
 static void walk_begin(tail_walk *w, const tmi_count_case *c, int64_t first, long bits)
 {
     *w = (tail_walk){.c = c, .at = first, .bits = bits};
@@ -182,6 +198,10 @@ static void walk_begin(tail_walk *w, const tmi_count_case *c, int64_t first, lon
     tmi_ball_init(&w->total);
     tmi_ball_init(&w->power);
     tmi_ball_init(&w->x);
+    if (c->sd) {
+        set_normal_tail(w);
+        return;
+    }
     if (c->scale) {
         tmi_ball_set_number(&w->x, c->scale, bits);
         tmi_ball_set_int(&w->power, -1);
@@ -197,8 +217,12 @@ static void walk_begin(tail_walk *w, const tmi_count_case *c, int64_t first, lon
 
 static void walk_on(tail_walk *w)
 {
-    tmi_ball_sub(&w->tail, &w->tail, &w->mass, w->bits);
+    if (!w->c->sd) tmi_ball_sub(&w->tail, &w->tail, &w->mass, w->bits);
     w->at++;
+    if (w->c->sd) {
+        set_normal_tail(w);
+        return;
+    }
     if (!w->c->scale) set_mass(w);
     else if (w->at <= 0) tmi_ball_div(&w->mass, &w->mass, &w->power, w->bits);
     else tmi_ball_mul(&w->mass, &w->mass, &w->power, w->bits);

@@ -8,7 +8,7 @@
 /* A noise, and its factors in the numerator and in the denominator. */
 typedef struct tmi_ratio_part {
     double numerator, denominator, scale;
-    bool gaussian;
+    tmi_gaussian gaussian;
     double count;
 } tmi_ratio_part;
 

@@ -14,7 +14,7 @@
 
 /* ---- JSON ---- */
 
-/* {"rho"}, {"epsilon", "delta"}, and where rhos are converted all three. */
+/* {"rho"}, {"epsilon", "delta"}, and where rhos, or mu^2, are converted these too. */
 static void put_spending(tmi_json_out *out, const char *key, const tamis_spending *s, bool with_rho)
 {
     tmi_json_add_open(out, key, '{');
@@ -23,6 +23,7 @@ static void put_spending(tmi_json_out *out, const char *key, const tamis_spendin
         tmi_json_add_bound(out, "delta", s->delta);
     }
     if (s->in_rho || with_rho) tmi_json_add_bound(out, "rho", s->rho);
+    if (s->in_mu) tmi_json_add_bound(out, "mu_squared", s->mu_squared);
     tmi_json_close(out, '}');
 }
 
@@ -203,8 +204,9 @@ static tamis_status put_waves(tmi_json_out *out, const tmi_shown_account *x, tam
         TMI_TRY(tmi_losses_spending_of(&spent, &left, &a->losses, &a->budget, i, err));
         tmi_json_open(out, '{');
         tmi_json_add_string(out, "group", g->name);
-        put_spending(out, "spent", &spent, g->sums.concentrated);
-        put_spending(out, "left", &left, g->sums.concentrated);
+        const bool converted = g->sums.concentrated && !g->sums.mu_squared;
+        put_spending(out, "spent", &spent, converted);
+        put_spending(out, "left", &left, converted);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
@@ -236,7 +238,7 @@ static void put_shown(tmi_json_out *out, const tmi_shown_account *x)
 static tamis_status put_account(tmi_json_out *out, const tamis_ledger *ledger, const tmi_shown_account *x, tamis_error *err)
 {
     tamis_status status;
-    const bool converted = tmi_losses_concentrated(&x->a->losses);
+    const bool converted = tmi_losses_in_rho(&x->a->losses);
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "survey", x->a->survey);
     if (x->a->new_account) tmi_json_add_string(out, "new_account", x->a->new_account);

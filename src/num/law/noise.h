@@ -6,17 +6,27 @@
 #include <stdint.h>
 #include <tamis/num.h>
 
+/* Which Gaussian noise; Laplace noise is none, so that this may be asked like a bool. DISCRETE: P(k) proportional to exp(-k^2 /
+ * (2 scale^2)). ROUNDED: a normal number of this standard deviation, rounded to the nearest integer. */
+typedef enum tmi_gaussian { TMI_NOT_GAUSSIAN, TMI_DISCRETE_GAUSSIAN, TMI_ROUNDED_NORMAL } tmi_gaussian;
+
+const char *tmi_noise_name(tmi_gaussian gaussian);  /* "discrete_laplace", ...: as certificates name them */
+const char *tmi_noise_words(tmi_gaussian gaussian); /* "discrete Laplace", ... */
+
+/* False if there is none of this name. */
+bool tmi_noise_of_name(tmi_gaussian *gaussian, const char *name);
+
 /* The standard deviation of the law with this scale. */
-double tmi_noise_sd(const tamis_number *scale, bool gaussian);
+double tmi_noise_sd(const tamis_number *scale, tmi_gaussian gaussian);
 
 /* P(X = 0), to a few units of the last digit. */
-double tmi_noise_zero(const tamis_number *scale, bool gaussian);
+double tmi_noise_zero(const tamis_number *scale, tmi_gaussian gaussian);
 
-/* Integer noise X with P(k) proportional to exp(-|k| / scale), or to exp(-k^2 / (2 scale^2)), times a factor; `count` of them,
- * all independent. */
+/* Integer noise X with P(k) proportional to exp(-|k| / scale), or Gaussian noise, times a factor; `count` of them, all
+ * independent. */
 typedef struct tmi_noise_part {
     double factor, scale;
-    bool gaussian;
+    tmi_gaussian gaussian;
     double count;
 } tmi_noise_part;
 

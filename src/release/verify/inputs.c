@@ -59,9 +59,10 @@ static tamis_status read_chosen(tmi_certified_tables *certified, bool *known, co
     certified->parts = tmi_alloc(certified->count, sizeof *certified->parts);
     certified->marginals = tmi_alloc(certified->count, sizeof *certified->marginals);
     if (!certified->parts || !certified->marginals) TMI_TRY(tmi_fail_memory(err));
-    certified->rho = certified->count > 0 && tmi_value_field(tmi_value_at(list, 0), "rho", TMI_VALUE_TEXT);
+    const char *noise = tmi_value_field_text(tmi_value_field(document, "composition", TMI_VALUE_MAP), "noise");
+    if (!tmi_noise_of_name(&certified->gaussian, noise)) *known = false;
     for (size_t i = 0; i < certified->count; i++) {
-        TMI_TRY(tmi_exact_field(&certified->parts[i], tmi_value_at(list, i), certified->rho ? "rho" : "epsilon", err));
+        TMI_TRY(tmi_exact_field(&certified->parts[i], tmi_value_at(list, i), certified->gaussian ? "rho" : "epsilon", err));
         if (!certified->parts[i] || !read_marginal(&certified->marginals[i], tmi_value_at(list, i))) *known = false;
     }
 
@@ -73,19 +74,24 @@ done:
 static tamis_status check_account(const tmi_account *a, const tmi_schedule *s, tmi_checking *c, tamis_error *err)
 {
     tmi_ledger_coin amount = {0};
-    tamis_number *true_rho = NULL;
+    tamis_number *true_rho = NULL, *true_mu = NULL;
     tamis_status status = TAMIS_OK;
     if (a->standing.as_rho && !s->gaussian) TMI_TRY(tmi_schedule_rho(&true_rho, s, err));
     if (a->standing.as_rho && (!true_rho || tmi_number_compare(true_rho, a->standing.as_rho) != 0))
         tmi_check_note(c, "account.counted_as_rho", "is not what follows from the measurements");
+    if (a->standing.as_mu && !s->gaussian) TMI_TRY(tmi_schedule_mu_squared(&true_mu, s, err));
+    if (a->standing.as_mu && (!true_mu || tmi_number_compare(true_mu, a->standing.as_mu) != 0))
+        tmi_check_note(c, "account.counted_as_mu_squared", "is not what follows from the measurements");
     TMI_TRY(tmi_schedule_coin(&amount, s, err));
     if (a->standing.as_rho && !s->gaussian) TMI_TRY(tmi_number_copy(&amount.rho, a->standing.as_rho, err));
+    if (a->standing.as_mu && !s->gaussian) TMI_TRY(tmi_number_copy(&amount.mu_squared, a->standing.as_mu, err));
     const bool later = a->charged.measurements || a->charged.claim > 0;
     TMI_TRY(tmi_standing_check(&a->standing, s->plan, &amount, a->charged.entry, later, c, err));
 
 done:
     tmi_coin_clear(&amount);
     tamis_number_free(true_rho);
+    tamis_number_free(true_mu);
     return status;
 }
 

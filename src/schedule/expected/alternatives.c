@@ -131,7 +131,7 @@ static tamis_status other_law(tmi_plan_loss *loss, const tmi_schedule *s, tamis_
                         : tmi_number_copy(&loss->epsilon, now->epsilon, err);
     TMI_TRY(tamis_number_read(&usual, TMI_DELTA_TRIED, err));
     if (!meets.delta) meets.delta = usual;
-    TMI_TRY(tmi_budget_rho(&rho, &meets, err));
+    TMI_TRY(tmi_budget_rho(&rho, &meets, TMI_DISCRETE_GAUSSIAN, err));
     TMI_TRY(read_short(&loss->rho, rho, err));
 
 done:

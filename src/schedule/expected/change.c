@@ -393,14 +393,14 @@ static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, const 
     double rho;
     if (then->rho) return tmi_number_copy(whole, then->rho, err);
     if (!s->gaussian) return tmi_number_copy(whole, then->epsilon, err);
-    tamis_status status = tmi_budget_rho(&rho, then, err);
+    tamis_status status = tmi_budget_rho(&rho, then, s->gaussian, err);
     return status == TAMIS_OK ? tmi_number_double(whole, rho, err) : status;
 }
 
 /* The same tables with the same shares of the budget. */
 static tamis_status keep_tables(tmi_schedule *made, const tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
 {
-    tmi_certified_tables certified = {.rho = s->gaussian,
+    tmi_certified_tables certified = {.gaussian = s->gaussian,
                                       .separate_strata = s->workload.separate_strata,
                                       .shared_classes = s->workload.shared_classes,
                                       .clamped = s->sampling.most_clamped,
