@@ -301,12 +301,15 @@ static void memory_is_not_there(void **state)
     tmi_calibration calibration;
     tmi_result result = TMI_NO_RESULT;
     tamis_error err;
-    set_up(&c, designs[4], "  - {share: {g: a}}\n" ONE);
-    scene_prepare(&c);
-    EVERY_ALLOCATION_FAILS(tmi_calibration_make(&calibration, &c.inference, &err), { assert_null(calibration.factors); });
-    tmi_calibration_clear(&calibration);
-    EVERY_ALLOCATION_FAILS(tmi_read_statistic(&result, &c.inference, 0, &err), {});
-    scene_end(&c);
+    static const char *const controls[] = {"  - {share: {g: a}}\n" ONE, "  - {share: {g: a}}\n" ONLY_NUMBER};
+    for (size_t i = 0; i < 2; i++) {
+        set_up(&c, designs[4], controls[i]);
+        scene_prepare(&c);
+        EVERY_ALLOCATION_FAILS(tmi_calibration_make(&calibration, &c.inference, &err), { assert_null(calibration.factors); });
+        tmi_calibration_clear(&calibration);
+        EVERY_ALLOCATION_FAILS(tmi_read_statistic(&result, &c.inference, 0, &err), {});
+        scene_end(&c);
+    }
 }
 
 int main(void)
