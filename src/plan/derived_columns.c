@@ -127,17 +127,10 @@ typedef struct interval {
     tamis_number *from, *to;
 } interval;
 
-static void read_from(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_exact(reader, value, &((interval *)target)->from, "16");
-}
-
-static void read_to(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_exact(reader, value, &((interval *)target)->to, "64");
-}
-
-static const tmi_plan_key interval_keys[] = {{.name = "from", .read = read_from}, {.name = "to", .read = read_to}};
+static const tmi_plan_key interval_keys[] = {
+    {.name = "from", .plain = tmi_plain_exact, .field = offsetof(interval, from), .example = "16"},
+    {.name = "to", .plain = tmi_plain_exact, .field = offsetof(interval, to), .example = "64"},
+};
 
 /* {from, to}, either of them alone, or one number. */
 static bool read_interval(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, tmi_plan_condition *c)
