@@ -57,6 +57,6 @@ void tmi_put_wave(tmi_json_out *out, const tmi_plan_wave *wave)
         for (size_t i = 0; i < wave->group_count; i++) tmi_json_put_string(out, wave->groups[i]);
         tmi_json_close(out, ']');
     }
-    if (wave->same_sample) { tmi_json_add_boolean(out, "same_sample", true); }
+    if (wave->same_sample) tmi_json_add_boolean(out, "same_sample", true);
     tmi_json_close(out, '}');
 }
