@@ -42,8 +42,8 @@ tamis_status tmi_unit_delta(tmi_ball *value, const void *context, long bits, tam
 int64_t tmi_steps_of_change(const tamis_exposure *exposure, const tamis_sample_promise *promise);
 int64_t tmi_steps_of_absence(const tamis_absence *absence, const tamis_sample_promise *promise);
 
-/* eps of one unit at this delta > 0, where the promise knows mu_squared or rho, above 0 (amplification/split.c). Not for draws with
- * replacement. */
+/* eps of one unit at this delta > 0, where the promise knows mu_squared or rho, above 0 (amplification/split.c). Not for draws
+ * with replacement. */
 tamis_status tmi_split_epsilon(tamis_bound *eps, const tamis_exposure *exposure, const tamis_sample_promise *promise,
                                const tamis_number *delta, tamis_error *err);
 

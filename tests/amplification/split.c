@@ -72,8 +72,8 @@ static tamis_design *of_unequal_clusters(const char *method)
     return design;
 }
 
-/* One value from 0 to 1 for each person, with normal noise on their sum: the smallest delta of the law itself at what is claimed is
- * the delta that is claimed. All clusters are alike, so that all who lose most are. */
+/* One value from 0 to 1 for each person, with normal noise on their sum: the smallest delta of the law itself at what is claimed
+ * is the delta that is claimed. All clusters are alike, so that all who lose most are. */
 static void known_noise_is_exact(void **state)
 {
     struct {
