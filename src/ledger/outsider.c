@@ -68,8 +68,7 @@ tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis
     if (status == TAMIS_REFUSED || status == TAMIS_INVALID) status = tmi_copy_string(&outsider->reason, refusal.message, err);
     else if (status != TAMIS_OK) status = tmi_fail_as(err, &refusal);
     tamis_design_free(design);
+    tmi_number_frees(&eps, &delta, NULL);
     tmi_loss_parts_clear(&parts);
-    tamis_number_free(eps);
-    tamis_number_free(delta);
     return status;
 }

@@ -141,8 +141,7 @@ void tmi_plan_bill_clear(tmi_plan_bill *b)
     tmi_free(b->measures);
     tmi_value_free(b->frozen);
     tmi_value_free(b->source);
-    tamis_number_free(b->as_rho);
-    tamis_number_free(b->mu_squared);
+    tmi_number_frees(&b->as_rho, &b->mu_squared, NULL);
     tmi_by_stratum_clear(&b->amount);
     tmi_by_stratum_clear(&b->budget);
     *b = (tmi_plan_bill){0};
@@ -229,8 +228,7 @@ tamis_status tmi_account_promise(tmi_promised *promised, const tmi_schedule *s, 
 done:
     tmi_loss_parts_clear(&parts);
     tmi_free(strata);
-    tamis_number_free(eps);
-    tamis_number_free(delta);
+    tmi_number_frees(&eps, &delta, NULL);
     return status;
 }
 

@@ -203,8 +203,7 @@ static tamis_status ask(verdict *v, tamis_design *design, tamis_neighbours neigh
 done:
     tamis_amplified_clear(&amplified);
     tamis_design_free(design);
-    tamis_number_free(one);
-    tamis_number_free(zero);
+    tmi_number_frees(&one, &zero, NULL);
     return status;
 }
 

@@ -156,8 +156,7 @@ void tmi_outsider_drop(tmi_outsider *o, const char *reason)
 
 void tmi_promised_clear(tmi_promised *p)
 {
-    tamis_number_free(p->epsilon);
-    tamis_number_free(p->delta);
+    tmi_number_frees(&p->epsilon, &p->delta, NULL);
     tmi_loss_parts_clear(&p->parts);
     clear(&p->outsider);
     for (size_t h = 0; p->by_stratum && h < p->strata; h++) tamis_number_free(p->by_stratum[h]);

@@ -19,9 +19,8 @@ static void chosen_clear(tmi_certified_tables *certified)
 /* A table as the certificate describes it; false if it is none. */
 static bool read_marginal(tmi_marginal *marginal, const tmi_value *measurement)
 {
-    static const char *const weighings[] = {"none",           "weight",            "contribution", "spread",
-                                            "clamped spread", "unit contribution", "psus",         "squares",
-                                            "groups"};
+    static const char *const weighings[] = {"none", "weight",  "contribution", "spread", "clamped spread", "unit contribution",
+                                            "psus", "squares", "groups"};
     static const char *const forms[] = {"full", "raw", "centred"};
     const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
                     *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
@@ -90,8 +89,7 @@ static tamis_status check_account(const tmi_account *a, const tmi_schedule *s, t
 
 done:
     tmi_coin_clear(&amount);
-    tamis_number_free(true_rho);
-    tamis_number_free(true_mu);
+    tmi_number_frees(&true_rho, &true_mu, NULL);
     return status;
 }
 
