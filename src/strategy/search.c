@@ -89,6 +89,12 @@ static tamis_status start_with_all(tmi_local_search *w, tamis_error *err)
             if (!tmi_local_search_add(w, c, 1)) break;
         }
     }
+    for (size_t i = 0; i < w->search->gram_count && status == TAMIS_OK && w->trial.count > 0; i++) {
+        const tmi_marginal marginal = tmi_local_search_gram(w, i);
+        const tmi_candidate *c = tmi_local_search_candidate(w, &marginal, err);
+        if (!c) return TAMIS_SYSTEM;
+        if (!tmi_local_search_add(w, c, 1)) break;
+    }
     return status;
 }
 
@@ -211,6 +217,8 @@ tamis_status tmi_search_run(tmi_found_tables *f, tmi_search *search, const tmi_m
     *f = (tmi_found_tables){.objective = INFINITY, .gap = NAN};
     TMI_TRY(tmi_local_search_make(&w, f, search, needed, needed_count, err));
     for (size_t i = 0; i < needed_count; i++) TMI_TRY(tmi_effects_take_marginal(search->problem.effects, &needed[i], err));
+    for (size_t i = 0; i < search->gram_count; i++)
+        TMI_TRY(tmi_effects_take_marginal(search->problem.effects, &search->grams[i], err));
     f->best.tables = tmi_alloc(w.room, sizeof *f->best.tables);
     f->best.parts = tmi_alloc(w.room, sizeof *f->best.parts);
     if (!f->best.tables || !f->best.parts) TMI_TRY(tmi_fail_memory(err));
