@@ -302,6 +302,7 @@ class Tables:
         d, k = len(gram_numbers(axes)), Fraction(3 * square, 2 * product)
         size, squared = one + d * square + d * (d + 1) // 2 * product, one ** 2 + d * square ** 2 + d * (d + 1) // 2 * product ** 2
         change, longest = Fraction(product * ((d + 1) ** 2 - d) + 3 * square * d, 2), product * (d + 1)
+        squared = squared if 2 * squared > longest ** 2 else longest ** 2  # a record that stays in its cell moves less than one that leaves it
         self.check(2 * k >= 1 and 2 * k ** 2 <= d + 2 and size <= change and squared <= longest ** 2, "measurements", "no bound is known of such products")
         K, unit, rounding = self.rows_of_unit(m), Fraction(most, 2 ** m["shift"]), self.rows_per_unit() * self.rounding(m, axes)
         if m["cells"] == 1:

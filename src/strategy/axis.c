@@ -108,5 +108,7 @@ int64_t tmi_gram_size_squared(tmi_table_form form, size_t numbers)
 {
     const gram g = gram_of(form);
     const int64_t d = (int64_t)numbers;
-    return g.one * g.one + d * g.square * g.square + d * (d + 1) / 2 * g.product * g.product;
+    const int64_t own = g.one * g.one + d * g.square * g.square + d * (d + 1) / 2 * g.product * g.product,
+                  change = tmi_gram_change_squared(form, numbers);
+    return 2 * own > change ? own : change;
 }

@@ -112,7 +112,8 @@ int tmi_gram_integer(tmi_table_form form, size_t numbers, size_t row, size_t lev
 double tmi_gram_times(tmi_table_form form, const tmi_gram_row *row);
 
 /* By how much two rows of weight 1 in one cell differ at most, and what one adds to a cell, in steps: added up, or squared and
- * added up. */
+ * added up. Twice the size is more than the change, so that a record that leaves a cell moves more than one that stays: where the
+ * square of that is not so, it is raised. */
 int64_t tmi_gram_change(tmi_table_form form, size_t numbers);
 int64_t tmi_gram_change_squared(tmi_table_form form, size_t numbers);
 int64_t tmi_gram_size(tmi_table_form form, size_t numbers);
