@@ -98,6 +98,34 @@ static tamis_status start_with_all(tmi_local_search *w, tamis_error *err)
     return status;
 }
 
+static bool is_in_a_gram(const tmi_local_search *w, const tmi_marginal *marginal)
+{
+    bool within = false;
+    for (size_t i = 0; i < w->search->gram_count; i++) {
+        const tmi_marginal gram = tmi_local_search_gram(w, i);
+        within = within || tmi_marginal_is_within(marginal, &gram);
+    }
+    return within;
+}
+
+/* Starts from the tables of products, and from the largest needed marginals that are not read from them. */
+static tamis_status start_with_grams(tmi_local_search *w, tamis_error *err)
+{
+    const size_t grams = w->search->gram_count;
+    w->trial.count = 0;
+    for (size_t i = 0; grams > 0 && i < grams + w->needed_count; i++) {
+        if (i >= grams && (!w->is_largest[i - grams] || is_in_a_gram(w, &w->needed[i - grams]))) continue;
+        const tmi_marginal marginal = i < grams ? tmi_local_search_gram(w, i) : single_of(w, &w->needed[i - grams], TMI_CENTRED);
+        const tmi_candidate *c = tmi_local_search_candidate(w, &marginal, err);
+        if (!c) return TAMIS_SYSTEM;
+        if (!tmi_local_search_add(w, c, 1)) {
+            w->trial.count = 0;
+            break;
+        }
+    }
+    return TAMIS_OK;
+}
+
 /* Starts from the largest needed marginals, joined one after the other as long as a table has at most this many numbers per
  * copy. */
 static tamis_status start_joined(tmi_local_search *w, double most, tamis_error *err)
@@ -157,6 +185,11 @@ static tamis_status begin(tmi_local_search *w, tamis_error *err)
     for (double most = FEW_NUMBERS; most <= MANY_NUMBERS && !w->search->problem.gaussian; most *= 4) {
         TMI_TRY(start_joined(w, most, err));
         if (w->trial.count == 0) continue;
+        tmi_strategy_scale(&w->trial);
+        keep_if_better(w, tmi_local_search_improve(w, &w->trial, SOME_ROUNDS));
+    }
+    TMI_TRY(start_with_grams(w, err));
+    if (w->trial.count > 0) {
         tmi_strategy_scale(&w->trial);
         keep_if_better(w, tmi_local_search_improve(w, &w->trial, SOME_ROUNDS));
     }

@@ -273,11 +273,24 @@ static void simple_random_samples(void **state)
     check("srs: {population: 20, sample: 2}", "epsilon: 1", X, LINES, two, 2, ones, 1);
     check("srs: {population: 20, sample: 2}", "rho: 1", X, LINES, two, 2, ones, 1);
     check(STRATIFIED("900", "6"), "epsilon: 1", X, LINES, four, 4, ones, 1);
+    check(STRATIFIED("9", "7"), "epsilon: 1", X, CONTRASTS, four, 4, ones, 1);
+    check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, CONTRASTS, two, 2, ones, 1);
+}
+
+/* Their values are what a file contains, within their ranges or not. */
+static void products_of_several_numbers(void **state)
+{
+    (void)state;
     check("srs: {population: 20, sample: 2}", "rho: 1", NUMBERS, PRODUCTS, two, 2, others, 4);
     check("bernoulli: {rate: 1/10, population: 20}", "rho: 1", NUMBERS, PRODUCTS, two, 2, others, 4);
     check(STRATIFIED("900", "6"), "rho: 1", NUMBERS, PRODUCTS, four, 4, others, 4);
-    check(STRATIFIED("9", "7"), "epsilon: 1", X, CONTRASTS, four, 4, ones, 1);
-    check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, CONTRASTS, two, 2, ones, 1);
+    tamis_plan *plan = plan_with(STRATIFIED("9", "7"), "rho: 1, protect: population, given: nothing, design_variables: protected",
+                                 NUMBERS, PRODUCTS);
+    tmi_schedule s;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    for (size_t i = 0; i < s.measurement_count; i++) assert_false(tmi_is_gram(s.measurements[i].marginal.form));
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
 }
 
 /* Some did not answer, or who answered is protected: how many rows there are is no more public than what they contain. */
@@ -1247,7 +1260,7 @@ static void a_unit_may_be_kept_without_its_stratum(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(simple_random_samples),
+        cmocka_unit_test(products_of_several_numbers), cmocka_unit_test(simple_random_samples),
         cmocka_unit_test(respondents),
         cmocka_unit_test(strata),
         cmocka_unit_test(strata_lose_their_epsilons),
