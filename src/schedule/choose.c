@@ -486,6 +486,8 @@ static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets
 {
     tmi_search search = {.problem = tmi_problem_of(targets, gaussian, budget),
                          .move_bounds = targets->move_bounds,
+                         .grams = targets->grams,
+                         .gram_count = targets->gram_count,
                          .copies = targets->copies,
                          .most_numbers = (double)TMI_MAX_PLAN_CELLS,
                          .watch = s->watch};

@@ -6,7 +6,7 @@
 
 /* Numbers of a model that are not cut: each of their combinations of levels is a number of a table; and squares of residuals, of
  * rows that are drawn one by one, need a table in which each predictor is twice. */
-#define MOST_UNCUT 2
+#define MOST_UNCUT 3
 #define MOST_UNCUT_IN_CLUSTERS (TMI_MAX_NUMBERS - 1)
 
 static tamis_status check_numbers(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)

@@ -76,7 +76,8 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
         right = marginal->axes[i] < w->axis_count &&
                 (i == 0 || marginal->axes[i - 1] < marginal->axes[i] || tmi_method_of(marginal->weighting));
     if (right && marginal->weighting == TMI_OF_UNITS) right = w->domains[marginal->domain].number;
-    if (right && marginal->form != TMI_FULL)
+    if (right && tmi_is_gram(marginal->form)) right = tmi_may_have_grams(s, marginal);
+    else if (right && marginal->form != TMI_FULL)
         right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && !tmi_method_of(marginal->weighting);
     if (right && tmi_method_of(marginal->weighting)) {
         right = marginal->statistic < s->plan->statistic_count && tmi_may_have_errors(s, marginal->statistic);
