@@ -257,6 +257,7 @@ static void clear(changed *c)
 
 static const tmi_plan_column *other(const changed *c, const tmi_plan_column *column)
 {
+    if (column && tmi_private_bound_of(c->from, column)) return column; /* it stays as it is: its range is not the plan's */
     return column ? &c->columns[column - c->from->columns] : NULL;
 }
 
