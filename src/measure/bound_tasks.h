@@ -42,8 +42,8 @@ tamis_status tmi_guess_bounds(tamis_plan *bounded, double rows, tamis_error *err
 /* How many rows are above the bound of so many halvings at most, with probability `confidence`; whatever the data are. */
 double tmi_rows_above(const tmi_bound_task *task, const tmi_private_bound *bound, double confidence);
 
-/* REFUSED, with the way out, if a statistic uses a column with a private bound for more than totals, means, ratios and variances, or
- * the plan has what is not offered beside one. Of a plan as it was read. */
+/* REFUSED, with the way out, if a statistic uses a column with a private bound for more than totals, means, ratios and variances,
+ * or the plan has what is not offered beside one. Of a plan as it was read. */
 tamis_status tmi_refuse_private_bounds(const tamis_plan *plan, tamis_error *err);
 
 /* The inequality behind its guarantee, in words. */

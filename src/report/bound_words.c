@@ -70,8 +70,8 @@ void tmi_bounds_words(tmi_text *text, const tmi_schedule *s)
 
 /* ---- in advance ---- */
 
-/* How many times larger the errors of a column's statistics would be with the public bound `beyond`, and how many statistics these
- * are: the geometric mean; NaN if that is not known. */
+/* How many times larger the errors of a column's statistics would be with the public bound `beyond`, and how many statistics
+ * these are: the geometric mean; NaN if that is not known. */
 static double times_of(size_t *count, const tmi_preview *p, const tmi_private_bound *b)
 {
     const tmi_schedule *s = &p->schedule;

@@ -5,8 +5,8 @@
  *     loss(j) = N(j) + worth * j,        N(j) = rows with a value above b_j,
  *
  * and is chosen with probability proportional to exp(-rate loss(j)). Each candidate is twice the one before, so `worth` says how
- * many rows a doubling of the bound, and with it of the noise, has to spare from being clamped. It is public, as is everything but
- * N. The number of all rows does not enter.
+ * many rows a doubling of the bound, and with it of the noise, has to spare from being clamped. It is public, as is everything
+ * but N. The number of all rows does not enter.
  *
  * Privacy. Let one unit change, which has up to K rows before and up to K rows after (replaced, added or removed), and let
  * D(j) = N'(j) - N(j) be the rows above b_j that come less those that go. Then max D - min D <= K. For let D(i) = p and
