@@ -46,7 +46,7 @@ class Bounds:
             self.check(0 < share and Fraction(b[coin]) == share * self.spent, f"{field}.{coin}")
             steps = beyond / step
             most = 0
-            while most < 40 and steps / 2 ** (most + 1) >= 1:
+            while most < 10 and steps / 2 ** (most + 1) >= 1:
                 most += 1
             self.check(Fraction(declared["from"]) == 0 and steps.denominator == 1 and b["halvings_at_most"] == most >= 1, field + ".halvings_at_most")
             epsilon, rate = Fraction(b["found_with_epsilon"]), Fraction(b["rate"])

@@ -14,9 +14,9 @@
 #include "plan/plan.h"
 #include "plan/schema.h"
 
-/* The smallest candidate is a step or more of the plan's grid, and there are no more of them than this: 2^40 is far beyond any
- * ratio of two plausible bounds. */
-#define TMI_MAX_HALVINGS 40
+/* The smallest candidate is a thousandth of `beyond`, or a step or more of the plan's grid: no safe bound is wider than that, and
+ * each candidate below the right one makes a choice from few rows worse. */
+#define TMI_MAX_HALVINGS 10
 
 /* A column of a bounded plan. Its `to`, `step` and `grid` are those of the halvings. */
 typedef struct tmi_private_bound {
