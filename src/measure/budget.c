@@ -181,8 +181,8 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
     return TAMIS_OK;
 }
 
-/* Checks the parts of a certificate: they are positive, one per measurement, quantile task and private bound, their sum is what the plan asks
- * for, and rhos fit its epsilon and delta. */
+/* Checks the parts of a certificate: they are positive, one per measurement, quantile task and private bound, their sum is what
+ * the plan asks for, and rhos fit its epsilon and delta. */
 static tamis_status add_parts(tmi_schedule *s, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);

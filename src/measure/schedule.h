@@ -4,8 +4,8 @@
  * The plan's statistics are a workload (workload.h). A search chooses from public knowledge which tables are measured, with
  * which parts of the budget (schedule/choose.c). The parts are exact and add up to the plan's epsilon or rho, and by
  * composition that is the guarantee: nothing else depends on how the tables were chosen. Quantiles that a mechanism chooses
- * have parts of their own (quantile_tasks.h), and so have private bounds (bound_tasks.h). A certificate lists them, and the schedule of a certificate is made from its
- * list. A statistic that is known without looking at the data needs no table. */
+ * have parts of their own (quantile_tasks.h), and so have private bounds (bound_tasks.h). A certificate lists them, and the
+ * schedule of a certificate is made from its list. A statistic that is known without looking at the data needs no table. */
 #ifndef TMI_MEASURE_SCHEDULE_H
 #define TMI_MEASURE_SCHEDULE_H
 

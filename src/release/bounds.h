@@ -34,8 +34,8 @@ tamis_status tmi_bound_search_run(tmi_schedule *schedule, tmi_query *query, tmi_
 
 /* ---- what was found ---- */
 
-/* Sets the bounds to those in a list of measurements.json or a certificate, whatever its order. *right is false, and they are what
- * they were, unless each is there once with a candidate of its own. Errors: SYSTEM. */
+/* Sets the bounds to those in a list of measurements.json or a certificate, whatever its order. *right is false, and they are
+ * what they were, unless each is there with a candidate of its own. Errors: SYSTEM. */
 tamis_status tmi_take_bounds(bool *right, tmi_schedule *schedule, const tmi_value *list, tamis_error *err);
 
 #endif

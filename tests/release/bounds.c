@@ -28,7 +28,7 @@ static tamis_status try_plan(tamis_plan **plan, const char *design, const char *
 {
     char text[4096];
     const char *coin = strstr(privacy, "rho")     ? "rho: 6000"
-                       : strstr(privacy, "delta") ? "epsilon: 6000, delta: 1e-2"
+                       : strstr(privacy, "delta") ? "epsilon: 6000, delta: 1/2"
                                                   : "epsilon: 6000";
     snprintf(
         text, sizeof text,
@@ -96,6 +96,23 @@ static void the_parts_add_up_to_the_budget(void **state)
             tmi_schedule_clear(&s);
             tamis_plan_free(plan);
         }
+}
+
+/* With epsilon and delta a plan whose tables would have rounded normal noise, which counts as mu^2, has the discrete Gaussian. */
+static void a_bound_has_no_mu(void **state)
+{
+    static const char *const ranges[] = {"{from: 0, to: 64, step: 0.5}", PRIVATE};
+    static const tmi_gaussian wanted[] = {TMI_ROUNDED_NORMAL, TMI_DISCRETE_GAUSSIAN};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        tamis_plan *plan = private_plan(SRS, "epsilon: 1/2, delta: 1/10", ranges[i],
+                                        "  - {total: x}\n  - {count: units, by: [g, h]}\n");
+        tmi_schedule s;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(s.gaussian, wanted[i]);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
 }
 
 /* ---- what is counted ---- */
@@ -488,6 +505,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_parts_add_up_to_the_budget),
+        cmocka_unit_test(a_bound_has_no_mu),
         cmocka_unit_test(a_unit_moves_the_counts_within_its_rows),
         cmocka_unit_test(what_is_found_has_the_declared_law),
         cmocka_unit_test(a_public_bound_means_the_same_tables),
