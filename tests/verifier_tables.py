@@ -97,6 +97,11 @@ class Tables:
                 self.contribution(a.number, field + ".number.contribution")
                 return a
             grid = a.number["grid"]
+            if column["column"] in self.found:
+                right = {k: Fraction(v) for k, v in grid.items()} == self.found[column["column"]]
+                self.check(right and a.degree in (1, 2) and min(a.widths) >= 0, field + ".number.grid")
+                self.check((a.number["missing"] is None) == self.is_complete(column), field + ".number.missing")
+                return a
             names = [n for n, _ in self.strata]
             wanted = [{k: column[k][n] if isinstance(column[k], dict) else column[k] for k in ("from", "to", "step")} for n in names]
             self.check(grid == (wanted if any(isinstance(column[k], dict) for k in ("from", "to", "step")) else wanted[0]), field + ".number.grid")

@@ -1,5 +1,6 @@
 #include "schedule/refusals.h"
 
+#include "measure/bound_tasks.h"
 #include "measure/contributions.h"
 #include "measure/unit_contributions.h"
 #include "schedule/standard_errors.h"
@@ -134,6 +135,7 @@ tamis_status tmi_refuse_plan(const tamis_plan *plan, tamis_error *err)
     const tamis_status overlaps = check_overlaps(plan, err);
     if (overlaps != TAMIS_OK) return overlaps;
     tamis_status status = check_setting(plan, err);
+    if (status == TAMIS_OK) status = tmi_refuse_private_bounds(plan, err);
     return status == TAMIS_OK ? check_regularised(plan, err) : status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "release/bounds.h"
 #include "release/standing.h"
 #include "release/verify/verification.h"
 
@@ -243,6 +244,9 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     status = make_again(v, plan, &certified, &reason);
     TMI_TRY(tmi_check_noted(c, "plan", status, &reason, err));
     if (!v->schedule.plan) goto done;
+    bool right = true;
+    TMI_TRY(tmi_take_bounds(&right, &v->schedule, tmi_value_field(document, "bounds", TMI_VALUE_LIST), err));
+    if (!right) tmi_check_note(c, "bounds", "expected what was found of each private bound of the plan, one of its candidates");
     status = tmi_earlier_read_json(&v->earlier, tmi_value_get(document, "earlier"), v->schedule.plan, &reason);
     if (status == TAMIS_OK) v->schedule.earlier = &v->earlier;
     status = tmi_check_noted(c, "earlier", status, &reason, err);
