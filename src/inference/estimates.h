@@ -24,7 +24,7 @@ typedef struct tmi_inference {
     const struct tmi_calibration *calibration; /* NULL: the schedule has none */
     /* Effects by the weighting of their tables (measure/moments.h); empty where there are none. `main` is weighted, or not where
      * the weight comes after the noise; `rows` are not, for the number of sampled rows. */
-    tmi_reconstruction main, spread, rows, contributed, of_units;
+    tmi_reconstruction main, rows, contributed, of_units;
     double clamping;               /* what bounded weights take off a measured variance: a factor */
     struct tmi_errors *errors;     /* NULL: sampling variances are own squares, or not read yet */
     struct tmi_count_grid *counts; /* of statistics with many groups (inverted_counts.h) */
