@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Coverage over a grid of plans: designs x {complete, missing} x {each statistic alone, all together}.
 
-    bench/grid.py [--runs R] [--epsilon E] [--seed-population S] [word...]
+    bench/grid.py [--runs R] [--epsilon E] [--seed-population S] [--made skewed|alike|rare] [word...]
 
 Needs the release build. Each plan is studied by `tamis study coverage` on a population that is made from examples/coverage/persons.csv: its
-households are cut into areas, and in the half of the plans called missing, wages of those who do not work are empty. A plan is chosen if all
+households are cut into areas, and in the half of the plans called missing, wages of those who do not work are empty. With --made the population
+is made up, of one of three kinds that nothing was tuned on. A plan is chosen if all
 words occur in its name, such as `cluster missing mean`. The summary has a line for each plan: how many numbers it has, the lowest coverage, the
 largest loss against the unprotected interval of the same samples, the geometric mean of the widths, and which numbers break the rule of
 docs/coverage.md: more than 0.03 below the unprotected coverage, or below 0.93 where that is at least 0.95, beyond what chance explains over all
@@ -35,22 +36,55 @@ STATISTICS = {
 }
 
 
-def population(folder, rng):
-    """Persons in areas of about 40 households of one state; the size of an area, and of a person, for probabilities."""
+def persons(rng):
+    """The persons of examples/coverage/persons.csv, in areas of about 40 households of one state, ordered by income."""
     rows = list(csv.DictReader(open(TOP / "examples" / "coverage" / "persons.csv")))
     homes = {}
     for row in rows:
         homes.setdefault((row["state"], row["household"]), []).append(row)
-    area, areas, since, before = 0, {}, 0, None
+    area, since, before = 0, 0, None
     for key in sorted(homes, key=lambda k: (k[0], sum(int(r["income"]) for r in homes[k]) * (0.5 + rng.random()))):
         if key[0] != before or since >= 20 + 40 * rng.random():
             area, since, before = area + 1, 0, key[0]
         since += 1
         for row in homes[key]:
             row["area"], row["home"] = area, f"{row['state']}{row['household']}"
-            areas.setdefault(area, []).append(row)
     for row in rows:
         row["size"] = 20 + int(row["age"]) // 2 + (40 if row["activity"] == "1" else 0)
+    return rows
+
+
+def made(kind, rng):
+    """About 12,000 persons of a made-up population. `skewed`: areas of very different sizes, of which the larger ones have higher wages, which are
+    skewed; probabilities follow wages. `alike`: areas of one size that do not differ, wages in two piles; probabilities follow nothing. `rare`: one
+    household in thirty works, all of them in a tenth of the areas."""
+    rows, area, home = [], 0, 0
+    while len(rows) < 12000:
+        area += 1
+        homes = round(min(250, max(20, math.exp(rng.gauss(3.4, 0.7))))) if kind == "skewed" else 40
+        effect = rng.gauss(0, 0.5) + 0.3 * (math.log(homes) - 3.4) if kind == "skewed" else 0
+        jobs = {"skewed": 0.5 + 0.3 * math.tanh(effect), "alike": 0.5, "rare": 0.3 if rng.random() < 0.1 else 0}[kind]
+        state = STATES[area % len(STATES)]
+        for _ in range(homes):
+            home += 1
+            together = rng.random() < jobs  # the household works, or not
+            for _ in range(rng.choice([1, 1, 2, 2, 3, 4])):
+                works = together if kind == "rare" else rng.random() < jobs
+                wage = {"skewed": math.exp(8.8 + effect + rng.gauss(0, 0.8)), "alike": rng.choice([9000, 26000]) + rng.gauss(0, 2000),
+                        "rare": 20000 + 40000 * rng.random()}[kind] if works else 0
+                wage = round(min(60000, max(0, wage)))
+                rows.append({"state": state, "area": area, "home": home, "sex": rng.choice("fm"), "age": rng.randint(16, 90),
+                             "activity": rng.choice("12") if works else rng.choice("34567"), "wage": wage, "income": wage,
+                             "size": 20 + wage // 500 if kind == "skewed" else rng.randint(20, 200)})
+    return rows
+
+
+def population(folder, rng, kind):
+    rows = made(kind, rng) if kind else persons(rng)
+    areas, homes = {}, {}
+    for row in rows:
+        areas.setdefault(row["area"], []).append(row)
+        homes.setdefault((row["state"], row["home"]), []).append(row)
     sizes = {state: len({a for a in areas if areas[a][0]["state"] == state}) for state in STATES}
     for name in ("complete", "missing"):
         with open(folder / f"{name}.csv", "w", newline="") as file:
@@ -140,12 +174,13 @@ def main():
     reader.add_argument("--runs", type=int, default=400)
     reader.add_argument("--epsilon", default="4")
     reader.add_argument("--seed-population", type=int, default=1)
+    reader.add_argument("--made", choices=["skewed", "alike", "rare"])
     reader.add_argument("--show", action="store_true", help="print the plans, study nothing")
     reader.add_argument("word", nargs="*")
     given = reader.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        made = population(folder, random.Random(given.seed_population))
+        made = population(folder, random.Random(given.seed_population), given.made)
         most = max(map(len, made[2].values()))
         for design, (text, options, drawn) in designs(*made).items():
             for kind in ("complete", "missing"):

@@ -16,7 +16,7 @@ typedef struct tmi_reconstruction {
     size_t numbers;  /* of a copy */
     double *effects; /* copy by copy; of category axes that are on, one number per level */
     double *centres; /* copy by copy, arrowhead by arrowhead */
-    double *blocks;  /* copy by copy, leaf by leaf, TMI_CONTRASTS each */
+    double *blocks;  /* copy by copy, block by block of the arrowheads, TMI_CONTRASTS each */
 } tmi_reconstruction;
 
 /* `noisy`: of every measurement one integer per number. Errors: SYSTEM. */

@@ -57,16 +57,17 @@ static size_t find_on(const layout *l, const uint32_t *on, size_t count, size_t 
 }
 
 /* How the level of a place enters: a vector of the inner ones, and of the outer ones 1/L or a contrast. */
-typedef struct walker {
+typedef struct contraction {
     double *sums;         /* over the outer cells */
     const double *values; /* of the effect */
     size_t places;
     size_t levels[TMI_MAX_AXES], cell_stride[TMI_MAX_AXES], value_stride[TMI_MAX_AXES];
     const double *factor[TMI_MAX_AXES]; /* NULL: ones */
     double room[TMI_MAX_AXES][TMI_LEVELS];
-} walker;
+} contraction;
 
-static void walk(const walker *w, size_t place, size_t cell, size_t at, double product)
+/* Sums over the inner levels, and over those of the effect's numbers that belong to each outer cell. */
+static void contract(const contraction *w, size_t place, size_t cell, size_t at, double product)
 {
     if (place == w->places) {
         w->sums[cell] += product * w->values[at];
@@ -74,14 +75,14 @@ static void walk(const walker *w, size_t place, size_t cell, size_t at, double p
     }
     for (size_t k = 0; k < w->levels[place]; k++) {
         const double factor = w->factor[place] ? product * w->factor[place][k] : product;
-        if (factor != 0) walk(w, place + 1, cell + k * w->cell_stride[place], at + k * w->value_stride[place], factor);
+        if (factor != 0) contract(w, place + 1, cell + k * w->cell_stride[place], at + k * w->value_stride[place], factor);
     }
 }
 
 /* Adds an effect, or a contrast of the arrowhead, to the outer cells. Axes that are off and inner are a factor alone. */
 static void add_effect(double *sums, const layout *l, const uint32_t *on, size_t on_count, const double *values)
 {
-    walker w = {.sums = sums, .values = values};
+    contraction w = {.sums = sums, .values = values};
     double product = l->c->scale[l->term];
     size_t cell_stride = 1, value_stride = 1;
     size_t strides[TMI_MAX_AXES] = {0};
@@ -120,7 +121,7 @@ static void add_effect(double *sums, const layout *l, const uint32_t *on, size_t
         for (size_t k = 0; contrast && k < axis->levels; k++) w.room[own][k] = tmi_axis_contrast(axis, on[i] % TMI_LEVELS, k);
         if (contrast) w.factor[own] = w.room[own];
     }
-    if (product != 0) walk(&w, 0, 0, 0, product);
+    if (product != 0) contract(&w, 0, 0, 0, product);
 }
 
 static bool has_axes(const layout *l, const uint32_t *on, size_t count)

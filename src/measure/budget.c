@@ -117,8 +117,7 @@ static tamis_status check_scale(const tmi_schedule *s, const tmi_measurement *m,
 
 done:
     tmi_text_clear(&name);
-    tamis_number_free(least);
-    tamis_number_free(most);
+    tmi_number_frees(&least, &most, NULL);
     return status;
 }
 
@@ -296,8 +295,7 @@ tamis_status tmi_schedule_rho(tamis_number **rho, const tmi_schedule *s, tamis_e
 
 done:
     tmi_exact_clear(&e);
-    tamis_number_free(own);
-    tamis_number_free(whole);
+    tmi_number_frees(&own, &whole, NULL);
     return status;
 }
 
@@ -322,8 +320,7 @@ tamis_status tmi_schedule_mu_squared(tamis_number **mu_squared, const tmi_schedu
 
 done:
     tmi_exact_clear(&e);
-    tamis_number_free(own);
-    tamis_number_free(whole);
+    tmi_number_frees(&own, &whole, NULL);
     return status;
 }
 

@@ -10,8 +10,7 @@ void tmi_put_grid_point(tmi_json_out *out, const tmi_plan_column *column, int64_
     if (tmi_number_ratio(&k, point, 1, NULL) == TAMIS_OK && tmi_number_mul(&value, k, column->step, NULL) == TAMIS_OK)
         tmi_put_exact_value(out, value);
     else out->text->failed = true;
-    tamis_number_free(k);
-    tamis_number_free(value);
+    tmi_number_frees(&k, &value, NULL);
 }
 
 /* ---- columns ---- */

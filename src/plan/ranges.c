@@ -202,8 +202,7 @@ static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_co
             tmi_complain(reader, value, "expected a multiple of step between from and to%s, e.g. 0",
                          column->by_stratum ? ", the same in every stratum" : "");
     }
-    tamis_number_free(number);
-    tamis_number_free(point);
+    tmi_number_frees(&number, &point, NULL);
 }
 
 static void read_range(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design, tmi_plan_column *column)

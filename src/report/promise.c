@@ -130,11 +130,7 @@ done:
     return status;
 }
 
-static void losses_clear(losses *l)
-{
-    tamis_number_free(l->epsilon);
-    tamis_number_free(l->delta);
-}
+static void losses_clear(losses *l) { tmi_number_frees(&l->epsilon, &l->delta, NULL); }
 
 /* Value of the key "meaning". What cannot be computed fails the text. */
 static void put_meaning(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider)

@@ -66,8 +66,7 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s, const tmi_outside
     }
     tmi_text_put(html, "</p></section>\n");
     tmi_text_clear(&name);
-    tamis_number_free(eps);
-    tamis_number_free(delta);
+    tmi_number_frees(&eps, &delta, NULL);
 }
 
 /* ---- hazards ---- */

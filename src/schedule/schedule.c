@@ -23,9 +23,7 @@ void tmi_schedule_clear(tmi_schedule *s)
     tmi_workload_clear(&s->workload);
     tmi_psu_places_clear(&s->places);
     tmi_sampling_clear(&s->sampling);
-    tamis_number_free(s->spent);
-    tamis_number_free(s->epsilon);
-    tamis_number_free(s->delta);
+    tmi_number_frees(&s->spent, &s->epsilon, &s->delta, NULL);
     tmi_frame_file_clear(&s->frame);
     tmi_psu_file_clear(&s->psus);
     tmi_plan_drop(s->plan);

@@ -89,8 +89,7 @@ static tamis_status check_account(const tmi_account *a, const tmi_schedule *s, t
 
 done:
     tmi_coin_clear(&amount);
-    tamis_number_free(true_rho);
-    tamis_number_free(true_mu);
+    tmi_number_frees(&true_rho, &true_mu, NULL);
     return status;
 }
 

@@ -143,9 +143,7 @@ done:
 
 void tmi_alternative_clear(tmi_alternative *a)
 {
-    tamis_number_free(a->loss.epsilon);
-    tamis_number_free(a->loss.delta);
-    tamis_number_free(a->loss.rho);
+    tmi_number_frees(&a->loss.epsilon, &a->loss.delta, &a->loss.rho, NULL);
     tmi_free(a->outcomes);
     *a = (tmi_alternative){0};
 }

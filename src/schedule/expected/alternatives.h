@@ -32,7 +32,7 @@ typedef struct tmi_alternative {
 /* As things are. The caller frees the list. NULL: no memory. */
 tmi_expected_outcome *tmi_outcomes_now(const tmi_expected_statistic *now, size_t count);
 
-/* Needs    the forecasts of the schedule.
+/* Needs    `now`: what is expected of each statistic as things are.
  * Errors   SYSTEM, UNABLE; the alternative is then empty.                                                             */
 tamis_status tmi_alternative_make(tmi_alternative *alternative, tmi_alternative_kind kind, const tmi_schedule *schedule,
                                   const tmi_expected_statistic *now, tamis_error *err);

@@ -250,9 +250,7 @@ static void clear(changed *c)
     tmi_free(c->strata);
     tmi_free(c->controls);
     tmi_free(c->curves);
-    tamis_number_free(c->deff);
-    tamis_number_free(c->sample);
-    tamis_number_free(c->cluster);
+    tmi_number_frees(&c->deff, &c->sample, &c->cluster, NULL);
 }
 
 static const tmi_plan_column *other(const changed *c, const tmi_plan_column *column)
