@@ -30,7 +30,7 @@ static const char bounded[] = "the sampling error of a variance is the largest t
 static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
 static const char clamped[] = "values above the bound that was found count as the bound";
-static const char not_met[] = "not calibrated: a group of the public counts has too few rows relative to the noise";
+static const char not_met[] = "not calibrated: a group of the public counts or totals has too few rows relative to the noise";
 static const char public_count[] = "public: the other numbers are calibrated to it";
 
 #define MUCH_NOISE 0.5 /* in a standard error, relative to it: then the result says so */

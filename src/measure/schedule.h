@@ -46,9 +46,10 @@ typedef struct tmi_schedule {
     size_t bound_task_count;
     tmi_effects effects; /* of everything that the statistics read, with the information of all measurements */
 
-    bool calibrated;                             /* after the noise, to public counts */
+    bool calibrated;                             /* after the noise, to public counts and totals */
     const tmi_plan_column *controls[TMI_MAX_BY]; /* of the columns that these are by: crossed, the control cells */
     size_t control_count;
+    const tmi_plan_column *control_number; /* whose totals are public too; NULL: there is none */
 
     tmi_psu_places places; /* of clusters whose totals are added up for standard errors */
 

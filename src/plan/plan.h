@@ -301,7 +301,7 @@ static inline bool tmi_is_contrast(tmi_statistic_kind kind)
 
 /* Numbers that a model with uncut predictors has, the one that it explains included; and pairs of them. Its tables have a level
  * for each combination of three levels of each. */
-#define TMI_MAX_NUMBERS 4
+#define TMI_MAX_NUMBERS 6
 #define TMI_MAX_PAIRS (TMI_MAX_NUMBERS * (TMI_MAX_NUMBERS - 1) / 2)
 
 /* What a contrast compares: groups of a statistic, which is one that was asked for, or one after those. */

@@ -11,7 +11,11 @@ static const char *const weighings[] = {
     [TMI_UNWEIGHTED] = "none", [TMI_WEIGHTED] = "weight",        [TMI_CONTRIBUTED] = "contribution",
     [TMI_SPREAD] = "spread",   [TMI_CLAMPED] = "clamped spread", [TMI_OF_UNITS] = "unit contribution",
 };
-static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
+static const char *const forms[] = {[TMI_FULL] = "full",
+                                    [TMI_RAW] = "raw",
+                                    [TMI_CENTRED] = "centred",
+                                    [TMI_GRAM_SUMS] = "gram sums",
+                                    [TMI_GRAM_SQUARES] = "gram squares"};
 
 static void put_grid(tmi_json_out *out, const tmi_plan_range *range)
 {

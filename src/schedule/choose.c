@@ -486,6 +486,8 @@ static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets
 {
     tmi_search search = {.problem = tmi_problem_of(targets, gaussian, budget),
                          .move_bounds = targets->move_bounds,
+                         .grams = targets->grams,
+                         .gram_count = targets->gram_count,
                          .copies = targets->copies,
                          .most_numbers = (double)TMI_MAX_PLAN_CELLS,
                          .watch = s->watch};
@@ -524,7 +526,7 @@ static tamis_status make_workload(tmi_schedule *s, bool separate_strata, bool sh
 {
     tmi_workload_clear(&s->workload);
     return tmi_workload_make(&s->workload, s->plan, &s->sampling, separate_strata, shared_classes, s->controls,
-                             s->calibrated ? s->control_count : 0, known, err);
+                             s->calibrated ? s->control_count : 0, s->calibrated ? s->control_number : NULL, known, err);
 }
 
 /* ---- all combinations ---- */

@@ -78,7 +78,8 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
         right = marginal->axes[i] < w->axis_count &&
                 (i == 0 || marginal->axes[i - 1] < marginal->axes[i] || tmi_method_of(marginal->weighting));
     if (right && marginal->weighting == TMI_OF_UNITS) right = w->domains[marginal->domain].number;
-    if (right && marginal->form != TMI_FULL)
+    if (right && tmi_is_gram(marginal->form)) right = tmi_may_have_grams(s, marginal);
+    else if (right && marginal->form != TMI_FULL)
         right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && !tmi_method_of(marginal->weighting);
     if (right && tmi_method_of(marginal->weighting)) {
         right = marginal->statistic < s->plan->statistic_count && tmi_may_have_errors(s, marginal->statistic);
@@ -114,7 +115,8 @@ static tamis_status take_certified(tmi_schedule *s, const tmi_certified_tables *
         if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
             return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");
     TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, certified->separate_strata, certified->shared_classes,
-                              s->controls, s->calibrated ? s->control_count : 0, known, err));
+                              s->controls, s->calibrated ? s->control_count : 0, s->calibrated ? s->control_number : NULL, known,
+                              err));
     TMI_TRY(take_clamped(s, certified, err));
     s->gaussian = certified->count > 0        ? certified->gaussian
                   : s->plan->privacy.loss.rho ? TMI_DISCRETE_GAUSSIAN
@@ -157,10 +159,10 @@ static tamis_status take_maps(tmi_schedule *s, tamis_error *err)
             TMI_TRY(tmi_effects_take_all(&s->effects, &marginal, err));
         }
     }
-    if (s->workload.control_axis != SIZE_MAX) {
-        const tmi_marginal controls = {.weighting = tmi_main_weighting(s), .axes = {s->workload.control_axis}, .axis_count = 1};
-        TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
-    }
+    tmi_marginal controls = {.weighting = tmi_main_weighting(s)};
+    if (s->workload.control_axis != SIZE_MAX) controls.axes[controls.axis_count++] = s->workload.control_axis;
+    if (s->workload.number_axis != SIZE_MAX) controls.axes[controls.axis_count++] = s->workload.number_axis;
+    if (controls.axis_count > 0) { TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err)); }
     for (size_t k = 0; k < s->measurement_count; k++)
         if (!tmi_method_of(s->measurements[k].marginal.weighting))
             TMI_TRY(tmi_effects_take_marginal(&s->effects, &s->measurements[k].marginal, err));
