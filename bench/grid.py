@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Coverage over a grid of plans: designs x {complete, missing} x {each statistic alone, all together}.
 
-    bench/grid.py [--runs R] [--epsilon E] [--seed-population S] [word...]
+    bench/grid.py [--runs R] [--epsilon E] [--seed-population S] [--made skewed|alike|rare] [word...]
 
 Needs the release build. Each plan is studied by `tamis study coverage` on a population that is made from examples/coverage/persons.csv: its
-households are cut into areas, and in the half of the plans called missing, wages of those who do not work are empty. A plan is chosen if all
+households are cut into areas, and in the half of the plans called missing, wages of those who do not work are empty. With --made the population
+is made up, of one of three kinds that nothing was tuned on. A plan is chosen if all
 words occur in its name, such as `cluster missing mean`. The summary has a line for each plan: how many numbers it has, the lowest coverage, the
 largest loss against the unprotected interval of the same samples, the geometric mean of the widths, and which numbers break the rule of
 docs/coverage.md: more than 0.03 below the unprotected coverage, or below 0.93 where that is at least 0.95, beyond what chance explains over all
@@ -35,22 +36,55 @@ STATISTICS = {
 }
 
 
-def population(folder, rng):
-    """Persons in areas of about 40 households of one state; the size of an area, and of a person, for probabilities."""
+def persons(rng):
+    """The persons of examples/coverage/persons.csv, in areas of about 40 households of one state, ordered by income."""
     rows = list(csv.DictReader(open(TOP / "examples" / "coverage" / "persons.csv")))
     homes = {}
     for row in rows:
         homes.setdefault((row["state"], row["household"]), []).append(row)
-    area, areas, since, before = 0, {}, 0, None
+    area, since, before = 0, 0, None
     for key in sorted(homes, key=lambda k: (k[0], sum(int(r["income"]) for r in homes[k]) * (0.5 + rng.random()))):
         if key[0] != before or since >= 20 + 40 * rng.random():
             area, since, before = area + 1, 0, key[0]
         since += 1
         for row in homes[key]:
             row["area"], row["home"] = area, f"{row['state']}{row['household']}"
-            areas.setdefault(area, []).append(row)
     for row in rows:
         row["size"] = 20 + int(row["age"]) // 2 + (40 if row["activity"] == "1" else 0)
+    return rows
+
+
+def made(kind, rng):
+    """About 12,000 persons of a made-up population. `skewed`: areas of very different sizes, of which the larger ones have higher wages, which are
+    skewed; probabilities follow wages. `alike`: areas of one size that do not differ, wages in two piles; probabilities follow nothing. `rare`: one
+    household in thirty works, all of them in a tenth of the areas."""
+    rows, area, home = [], 0, 0
+    while len(rows) < 12000:
+        area += 1
+        homes = round(min(250, max(20, math.exp(rng.gauss(3.4, 0.7))))) if kind == "skewed" else 40
+        effect = rng.gauss(0, 0.5) + 0.3 * (math.log(homes) - 3.4) if kind == "skewed" else 0
+        jobs = {"skewed": 0.5 + 0.3 * math.tanh(effect), "alike": 0.5, "rare": 0.3 if rng.random() < 0.1 else 0}[kind]
+        state = STATES[area % len(STATES)]
+        for _ in range(homes):
+            home += 1
+            together = rng.random() < jobs  # the household works, or not
+            for _ in range(rng.choice([1, 1, 2, 2, 3, 4])):
+                works = together if kind == "rare" else rng.random() < jobs
+                wage = {"skewed": math.exp(8.8 + effect + rng.gauss(0, 0.8)), "alike": rng.choice([9000, 26000]) + rng.gauss(0, 2000),
+                        "rare": 20000 + 40000 * rng.random()}[kind] if works else 0
+                wage = round(min(60000, max(0, wage)))
+                rows.append({"state": state, "area": area, "home": home, "sex": rng.choice("fm"), "age": rng.randint(16, 90),
+                             "activity": rng.choice("12") if works else rng.choice("34567"), "wage": wage, "income": wage,
+                             "size": 20 + wage // 500 if kind == "skewed" else rng.randint(60, 200)})
+    return rows
+
+
+def population(folder, rng, kind):
+    rows = made(kind, rng) if kind else persons(rng)
+    areas, homes = {}, {}
+    for row in rows:
+        areas.setdefault(row["area"], []).append(row)
+        homes.setdefault((row["state"], row["home"]), []).append(row)
     sizes = {state: len({a for a in areas if areas[a][0]["state"] == state}) for state in STATES}
     for name in ("complete", "missing"):
         with open(folder / f"{name}.csv", "w", newline="") as file:
@@ -63,7 +97,7 @@ def population(folder, rng):
     return rows, areas, homes, sizes
 
 
-def designs(rows, areas, homes, sizes):
+def designs(rows, areas, homes, sizes, kind):
     """Name -> (design of the plan, options of the study, the design that draws it if that is another). Where the name begins with `households`,
     these are the units, and are drawn with all their persons."""
     persons = {s: sum(r["state"] == s for r in rows) for s in STATES}
@@ -80,10 +114,11 @@ def designs(rows, areas, homes, sizes):
                             ((s, sum(home[0] == s for home in homes)) for s in STATES))
     homes_drawn = f"  stratified:\n    by: state\n    within: srs\n    strata:\n{home_strata}\n"
     rows_typical = f"rows: {{mean: {total / len(homes):.1f}, sd: 1.2}}"
+    most_of_home = math.ceil((10 if kind == "skewed" else 4.5) * len(homes) / 700)  # takes off about 1 % of the weights or less
     largest_homes = max(len({row["home"] for row in area}) for area in areas.values())
     return {
         "households": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  typical: {{{rows_typical}}}\n", [], None),
-        "households-srs-bounded": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  max_unit_weight: {math.ceil(4.5 * len(homes) / 700)}\n"
+        "households-srs-bounded": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  max_unit_weight: {most_of_home}\n"
                                    f"  typical: {{{rows_typical}}}\n", [], None),
         "households-two-stage": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 10}}}}\n"
                                  f"  max_weight: {math.ceil(len(areas) / 70 * largest_homes / 10)}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
@@ -92,7 +127,7 @@ def designs(rows, areas, homes, sizes):
                                f"  typical: {{sample: 700, {rows_typical}}}\n", [], homes_drawn),
         "households-two-stage-bounded": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 10}}}}\n"
                                          f"  weight: w\n  max_weight: {math.ceil(len(areas) / 70 * largest_homes / 10)}\n  max_unit_weight: "
-                                         f"{math.ceil(4.5 * len(homes) / 700)}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
+                                         f"{most_of_home}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
         "srs": (f"  srs: {{population: {total}, sample: 1500}}\n", [], None),
         "strata": (f"  stratified:\n    by: state\n    within: srs\n    strata:\n{strata}\n", [], None),
         "pps": (f"  pps: {{method: systematic_random, probability: inclusion_probability, sample: 1500, population: {total}}}\n  max_weight: 20\n", ["--size", "size"], None),
@@ -140,14 +175,15 @@ def main():
     reader.add_argument("--runs", type=int, default=400)
     reader.add_argument("--epsilon", default="4")
     reader.add_argument("--seed-population", type=int, default=1)
+    reader.add_argument("--made", choices=["skewed", "alike", "rare"])
     reader.add_argument("--show", action="store_true", help="print the plans, study nothing")
     reader.add_argument("word", nargs="*")
     given = reader.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        made = population(folder, random.Random(given.seed_population))
-        most = max(map(len, made[2].values()))
-        for design, (text, options, drawn) in designs(*made).items():
+        of = population(folder, random.Random(given.seed_population), given.made)
+        most = max(map(len, of[2].values()))
+        for design, (text, options, drawn) in designs(*of, given.made).items():
             for kind in ("complete", "missing"):
                 for which in [*STATISTICS, "together"]:
                     label = f"{design} {kind} {which}"

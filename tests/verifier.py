@@ -16,10 +16,11 @@ import re
 import sys
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
-from math import erfc, exp, floor, sqrt
+from math import erfc, exp, floor, log, sqrt
 
 from ed25519 import ed25519
 from verifier_account import Account
+from verifier_bounds import Bounds
 from verifier_changes import Changes
 from verifier_choices import Choices
 from verifier_contributions import Contributions
@@ -38,7 +39,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata, Tables):
+class Verifier(Account, Bounds, Changes, Choices, Contributions, Files, Reading, Strata, Tables):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()
@@ -281,11 +282,11 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         self.rho = "rho" in c
         coin = "rho" if self.rho else "epsilon"
         self.spent = Fraction(c[coin])
-        self.check(self.spent == sum(Fraction(m[coin]) for m in self.c["measurements"] + self.c.get("choices", [])), "composition", "is not the sum of the parts")
+        self.check(self.spent == sum(Fraction(m[coin]) for m in self.c["measurements"] + self.c.get("choices", []) + self.c.get("bounds", [])), "composition", "is not the sum of the parts")
         loss = self.c["plan"]["privacy"]
         self.normal = c["noise"] == "rounded_normal"
         self.check(self.normal or c["noise"] == ("discrete_gaussian" if self.rho else "discrete_laplace"), "composition.noise")
-        self.check(not self.normal or (self.rho and "delta" in loss and not self.c.get("choices")), "composition.noise")
+        self.check(not self.normal or (self.rho and "delta" in loss and not self.c.get("choices") and not self.c.get("bounds")), "composition.noise")
         if self.rho and "rho" not in loss:
             at = (normal_delta(2 * dec(self.spent), dec(loss["epsilon"])) if self.normal
                   else rho_delta(dec(self.spent), dec(loss["epsilon"])))
@@ -367,7 +368,13 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         eps, delta = dec(c["epsilon"]), dec(c["delta"])
         own = [dec(e) for e in c.get("strata", [])] or [eps] * len(parts)
         losses = [self.amplified(q, steps, e, delta) for (_, _, q, steps), e in zip(parts, own)]
-        self.pair("guarantee.outsider", told, epsilon=max(e for e, _ in losses), delta=max(d for _, d in losses))
+        if self.profile is not None:
+            points, losses = losses, [(self.by_profile(q, steps, e, d), d) for (_, _, q, steps), (e, d) in zip(parts, losses)]
+            self.check(points != losses, "amplification.profile", "says no more than epsilon and delta")
+        ends = [e if isinstance(e, tuple) else (e, e) for e, _ in losses]
+        low, high = (max(e[i] for e in ends) for i in (0, 1))
+        most = (low, high) if low < high else high
+        self.pair("guarantee.outsider", told, epsilon=most, delta=max(d for _, d in losses))
         if "by_stratum" not in told:
             return
         self.check(len(told["by_stratum"]) == len(parts) > 1, "guarantee.outsider.by_stratum")
@@ -444,6 +451,45 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         slip = delta * steps if eps == 0 else delta * near * (1 - far) / (1 - near)
         return G.ln(), min(Decimal(1), G * q * near * delta + (G - 1) * (1 - q) * slip)
 
+    def by_profile(self, q, steps, eps, delta):
+        """src/amplification/split.c: the smaller of eps and of what the profile of the loss gives at the same delta, which is that of
+        a double. Of a rho only an enclosure is known."""
+        if not isinstance(steps, int) and steps[0] != "stages" or not 0 < delta < 1:
+            return eps
+        q, rate, k = (dec(q), dec(steps[1]), steps[2]) if isinstance(steps, tuple) else (dec(q), Decimal(1), steps)
+        absent = {1: q * (1 - rate)}
+        absent[k] = absent.get(k, Decimal(0)) + 1 - q
+        if k == 1:  # one point of the profile, and eps is it
+            return eps
+        outsider, told = self.c["guarantee"]["outsider"], self.profile
+        uppers = [Decimal(x["delta"]["upper"]) for x in [outsider, *outsider.get("by_stratum", [])] if "upper" in (x.get("delta") or {})]
+        delta = min((u for u in uppers if delta <= u <= delta * (1 + Decimal("1e-12"))), default=delta)
+        pure, loss = dec(told["epsilon"]), dec(told.get("mu_squared") or told["rho"])
+        ends = []
+        for exact in [normal_delta] if "mu_squared" in told else [lambda rho, x: normal_delta(2 * rho, x), rho_delta]:
+            def exceeds(x):
+                return split_delta(q * rate, absent, pure, loss, "rho" in told, exact, x) > delta
+            low, high = Decimal(0), eps if exceeds(Decimal(0)) else Decimal(0)
+            ends.append(None if exceeds(high) else high)
+            for _ in range(100 if high > 0 and ends[-1] else 0):
+                middle = (low + high) / 2
+                low, high = (middle, high) if exceeds(middle) else (low, middle)
+                ends[-1] = high
+        return eps if ends[-1] is None else ends[0] if len(ends) == 1 else tuple(ends)
+
+    def parts_of_loss(self):
+        """What the loss of a sampled unit is made of: pure epsilons, and after them mu^2 or rho; None if that is not known."""
+        if self.c["account"] is None:
+            sums = [({"epsilon": Fraction(0), "delta": Fraction(0), **({"mu_squared": 2 * self.spent} if self.normal else {"rho": self.spent})}, self.rho)]
+        else:
+            sums = self.sums
+        counted = [after for after, concentrated in sums if concentrated]
+        if not counted or any(after["delta"] for after, _ in sums):
+            return None
+        in_mu = all("mu_squared" in after for after in counted)
+        most = max(after["mu_squared"] / (1 if in_mu else 2) if "mu_squared" in after else after["rho"] for after in counted)
+        return {"epsilon": max(after["epsilon"] for after, _ in sums), "mu_squared" if in_mu else "rho": most}
+
     def loss_of(self, after, concentrated):
         """The epsilon and delta of sums: rhos are converted at the delta that is told, or at what the cap leaves."""
         if "rho" in self.cap:
@@ -468,6 +514,10 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
             true, at = max(x for x, _ in losses), max(x for _, x in losses)
         self.check(true - DUST <= eps <= true * (1 + Decimal("1e-6")) + Decimal("1e-9"), "amplification.epsilon")
         self.check(delta == at, "amplification.delta")
+        self.profile = c.get("profile")
+        right = self.profile is None or {k: Fraction(v) for k, v in self.profile.items()} == self.parts_of_loss() and c["theorem"] is not None
+        self.check(right, "amplification.profile")
+        self.profile = self.profile if right else None
         strata = "strata" in self.cap if self.c["account"] else self.has_target()
         self.check(("strata" in c) == strata, "amplification.strata")
         if strata:
@@ -492,6 +542,7 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         self.design()
         self.sampling()
         self.composition()
+        self.bounds()
         self.psus()
         self.for_changes()
         self.targets()
@@ -576,6 +627,29 @@ def normal_delta(squared, eps):
     """The delta of the normal mechanism of mu^2."""
     mu = squared.sqrt()
     return normal_tail(eps / mu - mu / 2) - eps.exp() * normal_tail(eps / mu + mu / 2)
+
+
+def split_delta(w, absent, pure, loss, is_rho, exact, eps):
+    """w sum over s of l_s delta_s(log t_s/l_s): samples that are s steps apart have s times the pure epsilon and s^2 times the
+    rest. The shares l are those of Neyman and Pearson for normal noise, found in doubles: any are valid, and near the best ones
+    the sum hardly depends on them."""
+    gain = eps.exp() - 1
+    t = {s: (1 + gain if s == 1 else 0) + gain * absent.get(s, 0) / w for s in {1, *absent}}
+    mu = sqrt((2 if is_rho else 1) * float(loss))
+    logs = {s: float(x.ln()) - s * float(pure) - (s * mu) ** 2 / 2 for s, x in t.items() if x > 0}
+    low = min((-x - log(len(logs))) / (s * mu) for s, x in logs.items())
+    high = min(-x / (s * mu) for s, x in logs.items())
+    for _ in range(100):
+        z = (low + high) / 2
+        low, high = (z, high) if sum(exp(x + z * s * mu) for s, x in logs.items()) < 1 else (low, z)
+    shares = {s: Decimal(exp(x + low * s * mu)) for s, x in logs.items()}
+    largest = max(shares, key=shares.get)
+    shares[largest] = 1 - sum(x for s, x in shares.items() if s != largest)
+    total = Decimal(0)
+    for s, share in shares.items():
+        at = (t[s] / share).ln() - s * pure if share > 0 else Decimal(0)
+        total += share * (exact(s * s * loss, at) if at > 0 or exact is not rho_delta else 1)
+    return w * total
 
 
 @functools.lru_cache(maxsize=None)

@@ -97,6 +97,11 @@ class Tables:
                 self.contribution(a.number, field + ".number.contribution")
                 return a
             grid = a.number["grid"]
+            if column["column"] in self.found:
+                right = {k: Fraction(v) for k, v in grid.items()} == self.found[column["column"]]
+                self.check(right and a.degree in (1, 2) and min(a.widths) >= 0, field + ".number.grid")
+                self.check((a.number["missing"] is None) == self.is_complete(column), field + ".number.missing")
+                return a
             names = [n for n, _ in self.strata]
             wanted = [{k: column[k][n] if isinstance(column[k], dict) else column[k] for k in ("from", "to", "step")} for n in names]
             self.check(grid == (wanted if any(isinstance(column[k], dict) for k in ("from", "to", "step")) else wanted[0]), field + ".number.grid")
@@ -443,11 +448,11 @@ class Tables:
         return 2 * self.spare({**m, "together": True}, most=drawn if self.all_move() and 0 < drawn < 2 ** 16 else 2 ** 16) <= STEPS
 
     def is_calibrated(self):
-        """To counts that the design does not fix anyway."""
+        """To counts that the design does not fix anyway, or to totals."""
         s, strata = self.c["sampling"], self.c["plan"]["design"].get("stratified", {}).get("by")
         fixed = s["rows_fixed"] and s["weights"] is not None and not self.clustered() and all("population" in z for _, z in self.strata)
         known = [[]] + ([[strata]] if strata and not self.protected else [])
-        return any(not fixed or c.get("by", []) not in known for c in self.controls())
+        return any(not fixed or "total" in c or c.get("by", []) not in known for c in self.controls())
 
     def all_move(self):
         """With protected design variables a record may move the weights of all others."""
@@ -699,7 +704,7 @@ class Tables:
         by, where = t.get("by", []), t.get("where", {})
         if "count" not in t:
             return False
-        if not where and any(sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
+        if not where and any("total" not in c and sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
             return True
         sizes = all("population" in z for _, z in self.strata)
         declared = sizes and self.kind not in ("cluster", "two_stage") and not self.counts_rows()
@@ -714,6 +719,7 @@ class Tables:
         about = t["product"] if kind == "product" else list(t["ratio"].values()) if kind == "ratio" else [t[kind]] if kind not in ("count", "table", "histogram") else []
         groups = t.get("by", []) + (t["table"] if kind == "table" else [{t["histogram"]: t["cuts"]}] if kind == "histogram" else [])
         groups = groups + [by for c in self.controls() for by in c.get("by", [])]
+        about = about + [c["total"] for c in self.controls() if "total" in c]  # whose products with everything are needed
         own = m.get("where", {}).get("indicator")
         if own is not None and own != t.get("where"):
             return False

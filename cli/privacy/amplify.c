@@ -36,6 +36,49 @@ static tamis_neighbours neighbours(const char *text)
     return text && strcmp(text, "add_remove") == 0 ? TAMIS_ADD_REMOVE : TAMIS_REPLACE;
 }
 
+/* What --rho or --mu-squared say: the whole profile of a sampled person's loss, and its epsilon at the delta. */
+static int read_profile(amplify_request *r, const cli_call *call)
+{
+    const bool normal = cli_value(call, "mu-squared");
+    tamis_profile *profile = NULL;
+    tamis_bound eps;
+    tamis_error err = {0};
+    char text[TAMIS_DECIMAL];
+    if (normal && cli_value(call, "rho")) return cli_wrong_usage(call->command, "give either --rho or --mu-squared");
+    if (!cli_value(call, "delta"))
+        return cli_wrong_usage(call->command, "--%s needs --delta, such as 1e-6: epsilon follows at that delta",
+                               normal ? "mu-squared" : "rho");
+    static const char *const others[] = {"epsilon", "releases", "inverse", "neighbours", "mechanism"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cli_value(call, others[i]))
+            return cli_wrong_usage(call->command,
+                                   "--%s says what all releases of the sample have lost by records that are replaced; "
+                                   "leave out --%s",
+                                   normal ? "mu-squared" : "rho", others[i]);
+    if (call->operand_count > 0)
+        return cli_wrong_usage(call->command,
+                               "a plan has its own epsilon or rho; with a plan, `tamis check` shows the outsider's");
+    int code = cli_number(&r->profile, call, normal ? "mu-squared" : "rho");
+    if (code == 0) code = cli_number(&r->delta, call, "delta");
+    if (code != 0) return code;
+    tamis_status status = tamis_number_read(&r->pure, "0", &err);
+    if (status == TAMIS_OK) status = (normal ? tamis_profile_normal : tamis_profile_zcdp)(&profile, r->profile, &err);
+    if (status == TAMIS_OK) status = tamis_profile_epsilon(&eps, profile, r->delta, &err);
+    tamis_profile_free(profile);
+    if (status == TAMIS_OK && isinf(eps.upper))
+        return cli_wrong_usage(call->command, "--delta: no epsilon follows at this delta; it must be above 0");
+    if (status == TAMIS_OK) {
+        tamis_decimal_up(text, eps.upper, 17);
+        status = tamis_number_read(&r->own_eps, text, &err);
+    }
+    if (status != TAMIS_OK) return cli_failed(&err, NULL);
+    r->promise.eps = r->own_eps;
+    r->promise.delta = r->delta;
+    r->promise.pure = r->pure;
+    *(normal ? &r->promise.mu_squared : &r->promise.rho) = r->profile;
+    return 0;
+}
+
 static int read_request(amplify_request *r, const cli_call *call)
 {
     tamis_error err = {0};
@@ -44,6 +87,13 @@ static int read_request(amplify_request *r, const cli_call *call)
     *r = (amplify_request){.call = call};
     int code = read_design(r, &err);
     if (code != 0) return code;
+    r->promise.neighbours = neighbours(frame);
+    r->promise.mechanism = neighbours(mechanism ? mechanism : frame);
+    r->facts.known |= cli_value(call, "known-sample") != NULL;
+    r->facts.by_response |= cli_value(call, "nonresponse") != NULL;
+    r->facts.one_of_several |= cli_value(call, "one-of-several") != NULL;
+    r->facts.as_srs |= cli_value(call, "as-srs") != NULL;
+    if (cli_value(call, "rho") || cli_value(call, "mu-squared")) return read_profile(r, call);
     if (!eps && !r->promise.eps) return cli_wrong_usage(call->command, "--epsilon is needed, such as 1 or 0.25");
     code = cli_number(&r->own_eps, call, "epsilon");
     if (code == 0) code = cli_number(&r->delta, call, "delta");
@@ -51,14 +101,8 @@ static int read_request(amplify_request *r, const cli_call *call)
     if (!delta && tamis_number_read(&r->delta, "0", &err) != TAMIS_OK) return cli_failed(&err, NULL);
     if (eps) r->promise.eps = r->own_eps;
     if (delta || !r->promise.delta) r->promise.delta = r->delta; /* a plan may have its own */
-    r->promise.neighbours = neighbours(frame);
-    r->promise.mechanism = neighbours(mechanism ? mechanism : frame);
     if (releases && !cli_whole(&r->promise.releases, releases, 1, 1000000))
         return cli_wrong_usage(call->command, "--releases needs a whole number from 1 to 10^6");
-    r->facts.known |= cli_value(call, "known-sample") != NULL;
-    r->facts.by_response |= cli_value(call, "nonresponse") != NULL;
-    r->facts.one_of_several |= cli_value(call, "one-of-several") != NULL;
-    r->facts.as_srs |= cli_value(call, "as-srs") != NULL;
     return 0;
 }
 
@@ -68,6 +112,8 @@ static void clear_request(amplify_request *r)
     tamis_design_free(r->design);
     tamis_number_free(r->own_eps);
     tamis_number_free(r->delta);
+    tamis_number_free(r->pure);
+    tamis_number_free(r->profile);
     tamis_number_free(r->down_eps);
     tamis_number_free(r->down_delta);
     tamis_amplified_clear(&r->amplified);
@@ -123,12 +169,15 @@ const cli_command cli_command_privacy_amplify = {
         "random samples, strata, unequal probabilities, clusters and stages, and refuses where nothing is proved.\n\n"
         "The design comes from a plan, is a simple random sample, or is written as in docs/compute.md, section Designs. With "
         "--inverse, epsilon and delta are the target for the frame, and the answer is what may be spent on the sample, rounded "
-        "down.\n\n"
+        "down. With --rho or --mu-squared the whole profile of the loss counts, which says more than one epsilon and delta where "
+        "several records come and go together (clusters, stages, systematic samples).\n\n"
         "Refused, each with the reason, because sampling does not amplify there: a sample that is known, nonresponse counted as "
         "sampling, one of several releases taken alone, clusters treated as a simple random sample.",
     .operands = {{"PLAN.yaml", .help = "a plan: its design, its epsilon, and whether its sample is secret", .files = CLI_PLANS}},
     .options = {{"epsilon", "E", .help = "epsilon of each release, on the sample (default: that of the plan)"},
                 {"delta", "D", .help = "delta of each release, on the sample (default: that of the plan, or 0)"},
+                {"rho", "R", .help = "in place of epsilon: rho of all releases together, with --delta"},
+                {"mu-squared", "M", .help = "in place of epsilon: mu^2 of normal noise, of all releases together, with --delta"},
                 {"population", "N", .help = "records in the frame of a simple random sample"},
                 {"sample", "n", .help = "records drawn from it"},
                 {"design", "JSON", .help = "any design"},

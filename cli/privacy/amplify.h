@@ -9,6 +9,7 @@ typedef struct amplify_request {
     tamis_plan *plan;
     tamis_design *design;
     tamis_number *own_eps, *delta;
+    tamis_number *pure, *profile; /* with --rho or --mu-squared: 0, and that number */
     tamis_sample_promise promise; /* as asked: of the sample, or with --inverse of the frame */
     tamis_sampling_facts facts;
     cli_svg svg;

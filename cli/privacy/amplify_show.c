@@ -23,6 +23,7 @@ static tamis_status at(tamis_bound *eps_pop, const amplify_request *r, const cha
     tamis_sample_promise promise = r->sample;
     tamis_amplified amplified;
     tamis_number *eps = NULL, *zero = NULL;
+    promise.pure = promise.mu_squared = promise.rho = NULL; /* the curve is that of pure epsilons */
     tamis_status status = tamis_number_read(&eps, text, err);
     if (status == TAMIS_OK) status = tamis_number_read(&zero, "0", err);
     promise.eps = eps;

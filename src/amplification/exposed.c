@@ -1,6 +1,7 @@
 #include "amplification/exposed.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "num/bound.h"
@@ -37,6 +38,29 @@ static tamis_status check_promise(const tamis_design *design, const tamis_sample
     return TAMIS_OK;
 }
 
+static tamis_status check_part(const tamis_number *x, const char *name, tamis_error *err)
+{
+    if (x && (tmi_number_sign(x) < 0 || tmi_number_compare_int(x, MOST_EPS) > 0))
+        return tmi_fail(err, TAMIS_INVALID, "%s: must be between 0 and 10^6", name);
+    return TAMIS_OK;
+}
+
+static tamis_status check_profile(const tamis_sample_promise *p, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (!p->pure && !p->mu_squared && !p->rho) return TAMIS_OK;
+    if (!p->pure || !p->mu_squared == !p->rho)
+        return tmi_fail(err, TAMIS_INVALID, "pure: is needed with mu_squared or with rho, not with both");
+    if (p->neighbours != TAMIS_REPLACE || p->releases > 1)
+        return tmi_fail(err, TAMIS_INVALID, "pure: must be that of all releases together, of replaced records");
+    TMI_TRY(check_part(p->pure, "pure", err));
+    TMI_TRY(check_part(p->mu_squared, "mu_squared", err));
+    TMI_TRY(check_part(p->rho, "rho", err));
+
+done:
+    return status;
+}
+
 /* ---- forward ---- */
 
 static tamis_status certify(tamis_bound *bound, double most, tmi_formula *formula, const tmi_unit_loss *unit, tamis_error *err)
@@ -49,6 +73,36 @@ static tamis_status certify(tamis_bound *bound, double most, tmi_formula *formul
 
 static tamis_bound larger(tamis_bound x, tamis_bound y) { return (tamis_bound){fmax(x.lower, y.lower), fmax(x.upper, y.upper)}; }
 
+/* Whether a change of the unit's record, or a sample without the unit, is more than one step away: nearer ones are one point of
+ * the profile. */
+static bool has_steps(const tamis_exposure *e, const tamis_sample_promise *promise)
+{
+    bool found = tmi_steps_of_change(e, promise) > 1;
+    for (size_t k = 0; k < e->absence_count; k++) found = found || tmi_steps_of_absence(&e->absences[k], promise) > 1;
+    return found;
+}
+
+/* The smaller eps at the same delta that the profile gives, if it is known. What cannot be certified is left as it was. */
+static tamis_status use_profile(tamis_amplified_part *part, const tamis_exposure *e, const tamis_sample_promise *promise,
+                                tamis_error *err)
+{
+    const tamis_number *loss = promise->mu_squared ? promise->mu_squared : promise->rho;
+    tamis_number *delta = NULL;
+    tamis_bound eps;
+    tamis_error reason;
+    if (!loss || tmi_number_sign(loss) == 0 || !(part->delta.upper > 0 && part->delta.upper < 1)) return TAMIS_OK;
+    if (strcmp(e->theorem, "srs_with_replacement") == 0 || !has_steps(e, promise)) return TAMIS_OK;
+    tamis_status status = tmi_number_double(&delta, part->delta.upper, err);
+    if (status != TAMIS_OK) return status;
+    status = tmi_split_epsilon(&eps, e, promise, delta, &reason);
+    tamis_number_free(delta);
+    if (status == TAMIS_SYSTEM) return tmi_fail_as(err, &reason);
+    if (status != TAMIS_OK || eps.upper >= part->eps.upper) return TAMIS_OK;
+    part->eps = eps;
+    part->by_profile = 1;
+    return TAMIS_OK;
+}
+
 /* Joins units to the part that is being written, or begins a new one. */
 static tamis_status add(tamis_amplified *amplified, const tmi_exposed *unit, const tamis_sample_promise *promise,
                         tamis_error *err)
@@ -60,6 +114,7 @@ static tamis_status add(tamis_amplified *amplified, const tmi_exposed *unit, con
     tamis_status status = TAMIS_OK;
     TMI_TRY(certify(&new.eps, INFINITY, tmi_unit_eps, &loss, err));
     TMI_TRY(certify(&new.delta, 1, tmi_unit_delta, &loss, err));
+    TMI_TRY(use_profile(&new, e, promise, err));
     for (size_t i = amplified->count; i-- > 0 && !part && amplified->parts[i].stratum == e->stratum;)
         if (amplified->parts[i].take_all == unit->take_all) part = &amplified->parts[i];
     if (!part) {
@@ -67,6 +122,8 @@ static tamis_status add(tamis_amplified *amplified, const tmi_exposed *unit, con
         *part = new;
     } else if (new.eps.upper > part->eps.upper) part->worst = new.worst;
     part->units += unit->units;
+    part->by_profile = part->by_profile || new.by_profile;
+    amplified->by_profile = amplified->by_profile || new.by_profile;
     part->eps = larger(part->eps, new.eps);
     part->delta = larger(part->delta, new.delta);
     if (amplified->count == 1 || new.eps.upper > amplified->eps.upper) amplified->worst = new.worst;
@@ -84,6 +141,7 @@ tamis_status tamis_amplify_design(tamis_amplified *amplified, const tamis_design
     if (!amplified) return tmi_fail(err, TAMIS_INVALID, "amplified: NULL");
     *amplified = (tamis_amplified){.eps = {0, INFINITY}, .delta = {0, 1}};
     TMI_TRY(check_promise(design, promise, err));
+    TMI_TRY(check_profile(promise, err));
     TMI_TRY(tmi_expose(&units, design, promise->neighbours, promise->mechanism, err));
     if (!(amplified->parts = tmi_alloc(units.count, sizeof *amplified->parts))) TMI_TRY(tmi_fail_memory(err));
     amplified->eps = amplified->delta = (tamis_bound){0, 0};

@@ -37,6 +37,16 @@ typedef struct tmi_unit_loss {
 tamis_status tmi_unit_eps(tmi_ball *value, const void *context, long bits, tamis_error *err);
 tamis_status tmi_unit_delta(tmi_ball *value, const void *context, long bits, tamis_error *err);
 
+/* Steps of the mechanism between samples with the unit whose record changed; from a sample with it to one without it, -1 if these
+ * do not compare. */
+int64_t tmi_steps_of_change(const tamis_exposure *exposure, const tamis_sample_promise *promise);
+int64_t tmi_steps_of_absence(const tamis_absence *absence, const tamis_sample_promise *promise);
+
+/* eps of one unit at this delta > 0, where the promise knows mu_squared or rho, above 0 (amplification/split.c). Not for draws
+ * with replacement. */
+tamis_status tmi_split_epsilon(tamis_bound *eps, const tamis_exposure *exposure, const tamis_sample_promise *promise,
+                               const tamis_number *delta, tamis_error *err);
+
 /* delta at eps_pop of a noisy sum over draws with replacement, where the values of one unit differ by at most `range`. */
 tamis_status tmi_amplify_draws(tamis_bound *delta, const tamis_noisy_sum *sum, const tamis_number *range, int64_t population,
                                int64_t draws, const tamis_number *eps_pop, tamis_error *err);

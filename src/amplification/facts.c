@@ -44,7 +44,8 @@ tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *facts, const
                         "know, not a secret draw; use the sampling rate alone");
     if (facts->looked_at)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "the selection depended on protected variables, so it reveals them itself; draw "
+                        "the selection depended on protected variables, so it reveals them itself (an allocation or sizes "
+                        "taken from answers, a list sorted by them, a second phase that looks at the first); draw "
                         "by public variables, or make those variables public");
     if (facts->one_of_several)
         return tmi_fail(err, TAMIS_REFUSED,

@@ -59,6 +59,16 @@ static tamis_distance change(const tamis_exposure *e, tamis_neighbours neighbour
     return neighbours == TAMIS_REPLACE ? (tamis_distance){.exchanges = 1} : e->removal;
 }
 
+int64_t tmi_steps_of_change(const tamis_exposure *e, const tamis_sample_promise *p)
+{
+    return steps(change(e, p->neighbours), p->mechanism);
+}
+
+int64_t tmi_steps_of_absence(const tamis_absence *a, const tamis_sample_promise *p)
+{
+    return a->far ? -1 : steps(a->distance, p->mechanism);
+}
+
 static tamis_status check_unit(const tamis_exposure *e, tamis_neighbours neighbours, tamis_neighbours mechanism, tamis_error *err)
 {
     tamis_distance own = change(e, neighbours);
@@ -180,10 +190,10 @@ static void lose(tmi_ball *eps, tmi_ball *delta, const tmi_unit_loss *u, long bi
     if (strcmp(e->theorem, "srs_with_replacement") == 0) {
         draws(&b, e, steps((tamis_distance){.exchanges = 1}, mechanism), bits);
     } else {
-        set_outcome(&b.present, &b, e->inclusion, steps(change(e, u->promise->neighbours), mechanism), bits);
+        set_outcome(&b.present, &b, e->inclusion, tmi_steps_of_change(e, u->promise), bits);
         for (size_t k = 0; k < e->absence_count; k++) {
             const tamis_absence *a = &e->absences[k];
-            set_outcome(&b.missing[k], &b, a->probability, a->far ? -1 : steps(a->distance, mechanism), bits);
+            set_outcome(&b.missing[k], &b, a->probability, tmi_steps_of_absence(a, u->promise), bits);
         }
         tmi_amplify(&b.eps, &b.delta, &b.present, b.missing, e->absence_count, bits);
     }

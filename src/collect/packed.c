@@ -12,8 +12,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are written as 
 
 void tmi_packed_form_clear(tmi_packed_form *form)
 {
-    tamis_number_free(form->lie);
-    tamis_number_free(form->lie_zero);
+    tmi_number_frees(&form->lie, &form->lie_zero, NULL);
     for (size_t i = 0; form->names && i < form->bits; i++) tmi_free(form->names[i]);
     tmi_free(form->names);
     tmi_free(form->id);

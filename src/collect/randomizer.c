@@ -30,8 +30,7 @@ done:
 void tamis_randomizer_free(tamis_randomizer *randomizer)
 {
     if (!randomizer) return;
-    tamis_number_free(randomizer->lie);
-    tamis_number_free(randomizer->lie_zero);
+    tmi_number_frees(&randomizer->lie, &randomizer->lie_zero, NULL);
     tamis_free(randomizer->lie_text);
     tamis_free(randomizer->lie_zero_text);
     tmi_free(randomizer);

@@ -49,8 +49,8 @@ void tmi_loss_free(tmi_loss *loss); /* one owner less; NULL is fine */
 /* An order of losses in which equal ones stand together. Two curves are equal only if they are the same one. */
 int tmi_loss_compare(const tmi_loss *x, const tmi_loss *y);
 
-/* Enclosures of a lower and an upper end of delta at eps >= 0; the same ball twice where the value is known exactly. Not
- * for curves, which have evaluators. */
+/* Enclosures of a lower and an upper end of delta at eps >= 0; the same ball twice where the value is known exactly. Gaussian
+ * losses, and the lower end of zCDP, which is that of one, also at eps < 0. Not for curves, which have evaluators. */
 void tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits);
 
 /* delta of a discrete loss by P(X <= k) - e^eps P(X <= k - D) at the best k; `f` gives this difference. */

@@ -85,7 +85,7 @@ static tamis_status accuracy(tmi_json_out *out, const tmi_field_value *in, tamis
     tamis_bound alpha;
     tamis_status status = tamis_threshold_accuracy(&alpha, in[0].integer, in[1].number, TAMIS_THRESHOLD_CLASSIC, in[2].number,
                                                    err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "alpha", alpha);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "alpha", alpha);
     return status;
 }
 
@@ -100,7 +100,7 @@ static tamis_status histogram_uniform(tmi_json_out *out, const tmi_field_value *
     const tamis_histogram_setup setup = setup_of(in);
     tamis_bound failure;
     tamis_status status = tamis_histogram_accuracy_uniform(&failure, &setup, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "failure", failure);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "failure", failure);
     return status;
 }
 
@@ -109,7 +109,7 @@ static tamis_status histogram_normal(tmi_json_out *out, const tmi_field_value *i
     const tamis_histogram_setup setup = setup_of(in);
     tamis_bound failure;
     tamis_status status = tamis_histogram_accuracy_normal(&failure, &setup, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "failure", failure);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "failure", failure);
     return status;
 }
 

@@ -8,12 +8,12 @@ static tamis_status mean(tmi_json_out *out, const tmi_field_value *in, tamis_err
     tamis_mean_gain gain;
     tamis_status status = tamis_study_mean(&gain, in[0].integer, in[1].integer, in[2].number, in[3].number, in[4].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "eps_n", gain.eps_n);
-    tmi_put_bound(out, "r", gain.r);
-    tmi_put_bound(out, "one_minus_r", gain.one_minus_r);
-    tmi_put_bound(out, "q", gain.q);
-    tmi_put_bound(out, "V_N", gain.census_variance);
-    tmi_put_bound(out, "V_n", gain.sample_variance);
+    tmi_json_add_bound(out, "eps_n", gain.eps_n);
+    tmi_json_add_bound(out, "r", gain.r);
+    tmi_json_add_bound(out, "one_minus_r", gain.one_minus_r);
+    tmi_json_add_bound(out, "q", gain.q);
+    tmi_json_add_bound(out, "V_N", gain.census_variance);
+    tmi_json_add_bound(out, "V_n", gain.sample_variance);
     return TAMIS_OK;
 }
 
@@ -22,7 +22,7 @@ static tamis_status rate_for_q(tmi_json_out *out, const tmi_field_value *in, tam
     tamis_bound f;
     tamis_status status = tamis_study_rate(&f, in[0].number, in[1].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "f", f);
+    tmi_json_add_bound(out, "f", f);
     return TAMIS_OK;
 }
 
@@ -31,7 +31,7 @@ static tamis_status max_sampling_var(tmi_json_out *out, const tmi_field_value *i
     tamis_bound value;
     tamis_status status = tamis_study_max_sampling_variance(&value, in[0].number, in[1].number, in[2].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "value", value);
+    tmi_json_add_bound(out, "value", value);
     return TAMIS_OK;
 }
 

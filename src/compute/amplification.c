@@ -10,8 +10,8 @@ static tamis_status forward(tmi_json_out *out, const tmi_field_value *in, tamis_
     tamis_bound eps, delta;
     tamis_status status = tamis_amplify_srs(&eps, &delta, in[0].integer, in[1].integer, in[2].number, in[3].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "eps_pop", eps);
-    tmi_put_bound(out, "delta_pop", delta);
+    tmi_json_add_bound(out, "eps_pop", eps);
+    tmi_json_add_bound(out, "delta_pop", delta);
     return TAMIS_OK;
 }
 
@@ -20,8 +20,8 @@ static tamis_status inverse(tmi_json_out *out, const tmi_field_value *in, tamis_
     tamis_bound eps, delta;
     tamis_status status = tamis_amplify_srs_inverse(&eps, &delta, in[0].integer, in[1].integer, in[2].number, in[3].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "eps_n", eps);
-    tmi_put_bound(out, "delta_n", delta);
+    tmi_json_add_bound(out, "eps_n", eps);
+    tmi_json_add_bound(out, "delta_n", delta);
     return TAMIS_OK;
 }
 
@@ -30,8 +30,8 @@ static tamis_status hockey(tmi_json_out *out, const tmi_field_value *in, tamis_e
     tamis_bound eps, delta;
     tamis_status status = tamis_amplify_srs_laplace(&eps, &delta, in[1].integer, in[2].integer, in[0].number, in[3].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "eps_sample", eps);
-    tmi_put_bound(out, "delta_pop", delta);
+    tmi_json_add_bound(out, "eps_sample", eps);
+    tmi_json_add_bound(out, "delta_pop", delta);
     return TAMIS_OK;
 }
 
@@ -41,8 +41,8 @@ static tamis_status general(tmi_json_out *out, const tmi_field_value *in, tamis_
     tamis_amplification a = {in[0].number, in[1].number, in[2].number, in[3].number, in[4].number};
     tamis_status status = tamis_amplify(&eps, &delta, &a, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "eps_pop", eps);
-    tmi_put_bound(out, "delta_pop", delta);
+    tmi_json_add_bound(out, "eps_pop", eps);
+    tmi_json_add_bound(out, "delta_pop", delta);
     return TAMIS_OK;
 }
 
@@ -70,10 +70,9 @@ static tamis_status design_forward(tmi_json_out *out, const tmi_field_value *in,
     tamis_status status = read_promise(&promise, in, err);
     if (status != TAMIS_OK) return status;
     if ((status = tamis_amplify_design(&amplified, in[0].design, &promise, err)) != TAMIS_OK) return status;
-    tmi_put_bound(out, "eps_pop", amplified.eps);
-    tmi_put_bound(out, "delta_pop", amplified.delta);
-    tmi_json_key(out, "theorem");
-    tmi_json_put_string(out, amplified.theorem);
+    tmi_json_add_bound(out, "eps_pop", amplified.eps);
+    tmi_json_add_bound(out, "delta_pop", amplified.delta);
+    tmi_json_add_string(out, "theorem", amplified.theorem);
     tamis_amplified_clear(&amplified);
     return TAMIS_OK;
 }
@@ -85,8 +84,8 @@ static tamis_status design_inverse(tmi_json_out *out, const tmi_field_value *in,
     tamis_status status = read_promise(&target, in, err);
     if (status == TAMIS_OK) status = tamis_amplify_design_inverse(&eps, &delta, in[0].design, &target, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "eps_n", eps);
-    tmi_put_bound(out, "delta_n", delta);
+    tmi_json_add_bound(out, "eps_n", eps);
+    tmi_json_add_bound(out, "delta_n", delta);
     return TAMIS_OK;
 }
 
@@ -109,7 +108,7 @@ static tamis_status noise(tmi_json_out *out, const tmi_field_value *in, tamis_er
     tamis_bound delta;
     tamis_status status = read_noise(&sum.noise, in[3].text, err);
     if (status == TAMIS_OK) status = tamis_amplify_noise(&delta, NULL, in[0].design, &sum, in[5].number, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "delta_pop", delta);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "delta_pop", delta);
     return status;
 }
 
@@ -124,7 +123,7 @@ static tamis_status total(tmi_json_out *out, const tmi_field_value *in, tamis_er
         sum.weights = (const tamis_number *const *)in[4].numbers;
     }
     tamis_status status = tamis_amplify_total(&eps, NULL, design, &sum, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "eps_pop", eps);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "eps_pop", eps);
     return status;
 }
 
@@ -148,8 +147,8 @@ static tamis_status moves(tmi_json_out *out, const tmi_field_value *in, tamis_er
     TMI_TRY(read_sizes(&populations, &in[0], "populations", err));
     TMI_TRY(read_sizes(&samples, &in[1], "samples", err));
     TMI_TRY(tamis_amplify_moves(&eps, &delta, populations, samples, in[0].count, in[2].number, in[3].number, err));
-    tmi_put_bound(out, "eps_pop", eps);
-    tmi_put_bound(out, "delta_pop", delta);
+    tmi_json_add_bound(out, "eps_pop", eps);
+    tmi_json_add_bound(out, "delta_pop", delta);
 done:
     tmi_free(populations);
     tmi_free(samples);
@@ -164,7 +163,7 @@ static tamis_status proportional(tmi_json_out *out, const tmi_field_value *in, t
         return tmi_fail(err, TAMIS_INVALID, "rounding: must be \"random\" or \"nearest\"");
     tamis_status status = tamis_amplify_proportional(&eps, in[0].number, in[1].integer,
                                                      random ? TAMIS_ROUND_AT_RANDOM : TAMIS_ROUND_TO_NEAREST, in[3].number, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "eps_pop", eps);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "eps_pop", eps);
     return status;
 }
 

@@ -12,7 +12,7 @@ static tamis_status pure(tmi_json_out *out, const tmi_field_value *in, tamis_err
     tamis_status status = tamis_compose_srs(&eps, in[0].integer, in[1].integer, (const tamis_number *const *)in[2].numbers,
                                             in[2].count, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "correct", eps);
+    tmi_json_add_bound(out, "correct", eps);
     return TAMIS_OK;
 }
 
@@ -48,12 +48,11 @@ static tamis_status kfold_rr_profile(tmi_json_out *out, const tmi_field_value *i
     TMI_TRY(tmi_number_ratio(&rate, n, N, err));
     TMI_TRY(tamis_outsider_new(&outsider, all, rate, err));
     TMI_TRY(tamis_outsider_delta(&delta, outsider, in[4].number, err));
-    tmi_put_bound(out, "eps_sample", eps);
-    tmi_put_bound(out, "delta_comp", on_the_sample(delta, N, n));
-    tmi_put_bound(out, "delta_pop", delta);
+    tmi_json_add_bound(out, "eps_sample", eps);
+    tmi_json_add_bound(out, "delta_comp", on_the_sample(delta, N, n));
+    tmi_json_add_bound(out, "delta_pop", delta);
 done:
-    tamis_number_free(zero);
-    tamis_number_free(rate);
+    tmi_number_frees(&zero, &rate, NULL);
     tamis_profile_free(one);
     tamis_profile_free(all);
     tamis_outsider_free(outsider);
@@ -106,8 +105,8 @@ static tamis_status disjoint(tmi_json_out *out, const tmi_field_value *in, tamis
     d.with_rest = false;
     status = tmi_certify(&safe, TAMIS_WIDTH, disjoint_bound, &d, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "exp_eps0_exact", exact);
-    tmi_put_bound(out, "safe_bound", safe);
+    tmi_json_add_bound(out, "exp_eps0_exact", exact);
+    tmi_json_add_bound(out, "safe_bound", safe);
     return TAMIS_OK;
 }
 
@@ -117,7 +116,7 @@ static tamis_status put_narrow(tmi_json_out *out, const char *name, tamis_bound 
     bool beyond = b.lower >= TAMIS_MAX_LOSS; /* not looked at any further: {10^6, inf} */
     if (!beyond && !(isfinite(b.upper) && b.upper - b.lower <= 1e-9 * b.upper + 1e-30))
         return tmi_fail(err, TAMIS_UNABLE, "%s: the enclosure is wider than a relative 1e-9", name);
-    tmi_put_bound(out, name, b);
+    tmi_json_add_bound(out, name, b);
     return TAMIS_OK;
 }
 

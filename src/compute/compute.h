@@ -73,9 +73,6 @@ tamis_status tmi_field_samples(tamis_law **law, const tmi_value *json, int64_t p
 /* INVALID, in the words of the request, unless there are values in the field x and the rank in the field m is one of them. */
 tamis_status tmi_check_rank(const tmi_field_value *x, const tmi_field_value *m, tamis_error *err);
 
-/* "name": {"lower": ..., "upper": ...} */
-void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound);
-
 /* "name": [{...}, ...] */
 void tmi_put_bounds(tmi_json_out *out, const char *name, const tamis_bound *bounds, size_t count);
 

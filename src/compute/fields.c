@@ -77,12 +77,6 @@ tamis_status tmi_check_rank(const tmi_field_value *x, const tmi_field_value *m, 
     return TAMIS_OK;
 }
 
-void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound)
-{
-    tmi_json_key(out, name);
-    tmi_json_put_bound(out, bound);
-}
-
 void tmi_put_bounds(tmi_json_out *out, const char *name, const tamis_bound *bounds, size_t count)
 {
     tmi_json_add_open(out, name, '[');

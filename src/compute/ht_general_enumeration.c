@@ -29,18 +29,6 @@ static bool is_discrete(tamis_noise_kind noise)
     return noise == TAMIS_NOISE_DISCRETE_LAPLACE || noise == TAMIS_NOISE_DISCRETE_GAUSSIAN;
 }
 
-static void put_text(tmi_json_out *out, const char *key, const char *text)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-}
-
-static void put_integer(tmi_json_out *out, const char *key, int64_t value)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_integer(out, value);
-}
-
 /* ---- one pair ---- */
 
 enum { TYPE, LAW, X, X_PRIME, NOISE, SCALE, EPS, STEP };
@@ -61,11 +49,11 @@ static tamis_status pair_of(tmi_json_out *out, const tmi_field_value *in, tamis_
     if (in[X].count != units) return tmi_fail(err, TAMIS_INVALID, "x: must have a value for each unit of the design");
     if (in[X_PRIME].count != units) return tmi_fail(err, TAMIS_INVALID, "x_prime: must have a value for each unit of the design");
     TMI_TRY(tamis_ht_pair_delta(&delta, &reverse, &pair, in[EPS].number, err));
-    tmi_put_bound(out, "delta_xy", delta);
-    tmi_put_bound(out, "delta_yx", reverse);
+    tmi_json_add_bound(out, "delta_xy", delta);
+    tmi_json_add_bound(out, "delta_yx", reverse);
     if (noise == TAMIS_NOISE_GAUSSIAN) goto done; /* the answer of this kind is fixed; values_eps0 and range_eps0 tell it */
     TMI_TRY(tamis_ht_pair_pure(&eps0, &pair, err));
-    tmi_put_bound(out, "eps0_xy", eps0);
+    tmi_json_add_bound(out, "eps0_xy", eps0);
 done:
     return status;
 }
@@ -90,8 +78,7 @@ enum { V_DESIGN, V_VALUES, V_NOISE, V_SCALE, V_STEP, V_LOW, V_HIGH, V_AT };
 static tamis_status put_population(tmi_json_out *out, const char *key, const tmi_field_value *values, const tamis_ht_unit *worst,
                                    size_t units, size_t unit, size_t a, tamis_error *err)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, key, '[');
     for (size_t i = 0; i < units; i++) {
         char *text = NULL;
         tamis_status status = tamis_number_write(&text, values->numbers[i == unit ? a : worst->x[i]], err);
@@ -113,9 +100,8 @@ static tamis_status put_units(tmi_json_out *out, const char *name, const tmi_fie
         if (list[i].value.lower > list[worst].value.lower) worst = i;
         most = (tamis_bound){fmax(most.lower, list[i].value.lower), fmax(most.upper, list[i].value.upper)};
     }
-    tmi_put_bound(out, name, most);
-    tmi_json_key(out, "units");
-    tmi_json_open(out, '[');
+    tmi_json_add_bound(out, name, most);
+    tmi_json_add_open(out, "units", '[');
     for (size_t i = 0; i < units; i++) tmi_json_put_bound(out, list[i].value);
     tmi_json_close(out, ']');
     tmi_json_key(out, "worst");
@@ -124,7 +110,7 @@ static tamis_status put_units(tmi_json_out *out, const char *name, const tmi_fie
         return TAMIS_OK;
     }
     tmi_json_open(out, '{');
-    put_integer(out, "unit", (int64_t)worst);
+    tmi_json_add_integer(out, "unit", (int64_t)worst);
     TMI_TRY(put_population(out, "x", values, &list[worst], units, worst, list[worst].x[worst], err));
     TMI_TRY(put_population(out, "x_prime", values, &list[worst], units, worst, list[worst].x_prime, err));
     tmi_json_close(out, '}');
@@ -182,13 +168,12 @@ enum { R_DESIGN, R_FROM, R_TO, R_GRID, R_NOISE, R_STEP, R_EPS_OR_SCALE, R_AT };
 
 static void put_part(tmi_json_out *out, const char *name, const tamis_ht_part *part)
 {
-    put_integer(out, "first", part->first);
-    put_integer(out, "count", part->count);
-    put_integer(out, "unit", part->unit);
-    tmi_put_bound(out, name, part->value);
-    tmi_json_key(out, "exact");
-    tmi_json_put_boolean(out, part->exact);
-    put_text(out, "theorem", part->theorem);
+    tmi_json_add_integer(out, "first", part->first);
+    tmi_json_add_integer(out, "count", part->count);
+    tmi_json_add_integer(out, "unit", part->unit);
+    tmi_json_add_bound(out, name, part->value);
+    tmi_json_add_boolean(out, "exact", part->exact);
+    tmi_json_add_string(out, "theorem", part->theorem);
 }
 
 /* The whole design has the largest number; it is exact if a part that attains its upper end is. */
@@ -200,13 +185,11 @@ static void put_parts(tmi_json_out *out, const char *name, const tamis_ht_part *
         if (parts[h].value.upper > parts[worst].value.upper) worst = h;
         lower = fmax(lower, parts[h].value.lower);
     }
-    tmi_put_bound(out, name, (tamis_bound){lower, parts[worst].value.upper});
-    tmi_json_key(out, "exact");
-    tmi_json_put_boolean(out, parts[worst].exact);
-    put_text(out, "theorem", parts[worst].theorem);
-    put_integer(out, "unit", parts[worst].unit);
-    tmi_json_key(out, "parts");
-    tmi_json_open(out, '[');
+    tmi_json_add_bound(out, name, (tamis_bound){lower, parts[worst].value.upper});
+    tmi_json_add_boolean(out, "exact", parts[worst].exact);
+    tmi_json_add_string(out, "theorem", parts[worst].theorem);
+    tmi_json_add_integer(out, "unit", parts[worst].unit);
+    tmi_json_add_open(out, "parts", '[');
     for (size_t h = 0; h < count; h++) {
         tmi_json_open(out, '{');
         put_part(out, name, &parts[h]);
@@ -243,7 +226,7 @@ static tamis_status put_step(tmi_json_out *out, const tamis_ht_range *range, tam
     char *text = NULL;
     if (!range->step) return TAMIS_OK;
     tamis_status status = tamis_number_write(&text, range->step, err);
-    if (status == TAMIS_OK) put_text(out, "step", text);
+    if (status == TAMIS_OK) tmi_json_add_string(out, "step", text);
     tamis_free(text);
     return status;
 }
@@ -291,7 +274,7 @@ static tamis_status range_scale(tmi_json_out *out, const tmi_field_value *in, ta
     TMI_TRY(range_of(&range, &step, in, err));
     range.scale = NULL;
     TMI_TRY(tamis_ht_range_scale(&scale, &range, in[R_EPS_OR_SCALE].number, in[R_AT].number, err));
-    tmi_put_bound(out, "scale", scale);
+    tmi_json_add_bound(out, "scale", scale);
     TMI_TRY(put_step(out, &range, err));
 done:
     tamis_number_free(step);

@@ -11,9 +11,8 @@ static tamis_ht_srs srs_of(const tmi_field_value *in, tamis_noise_kind noise, co
 static void put_delta(tmi_json_out *out, tamis_bound delta, tamis_ht_worst worst)
 {
     char order[2] = {worst.order, 0};
-    tmi_put_bound(out, "delta", delta);
-    tmi_json_key(out, "worst");
-    tmi_json_open(out, '[');
+    tmi_json_add_bound(out, "delta", delta);
+    tmi_json_add_open(out, "worst", '[');
     if (worst.order) {
         tmi_json_open(out, '[');
         tmi_json_put_integer(out, worst.t);
@@ -50,7 +49,7 @@ static tamis_status eps0_with(tmi_json_out *out, const tmi_field_value *in, tami
     tamis_ht_srs srs = srs_of(in, noise, noise == TAMIS_NOISE_NONE ? NULL : in[4].number);
     tamis_bound eps;
     tamis_status status = tamis_ht_srs_pure(&eps, &srs, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "eps", eps);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "eps", eps);
     return status;
 }
 
@@ -66,7 +65,7 @@ static tamis_status eps0_none(tmi_json_out *out, const tmi_field_value *in, tami
         TMI_TRY(tmi_number_ratio(&ratio, k + 1, k + 1 - n, err));
         exp_eps = tmi_number_bound(ratio);
     }
-    tmi_put_bound(out, "exp_eps", exp_eps);
+    tmi_json_add_bound(out, "exp_eps", exp_eps);
 done:
     tamis_number_free(ratio);
     return status;
@@ -78,7 +77,7 @@ static tamis_status eps_with(tmi_json_out *out, const tmi_field_value *in, tamis
     tamis_ht_srs srs = srs_of(in, noise, silent ? NULL : in[4].number);
     tamis_bound eps;
     tamis_status status = tamis_ht_srs_epsilon(&eps, &srs, in[silent ? 4 : 5].number, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "eps", eps);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "eps", eps);
     return status;
 }
 
@@ -87,7 +86,7 @@ static tamis_status scale_with(tmi_json_out *out, const tmi_field_value *in, tam
     tamis_ht_srs srs = srs_of(in, noise, NULL);
     tamis_bound scale;
     tamis_status status = tamis_ht_srs_scale(&scale, &srs, in[4].number, in[5].number, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "scale", scale);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "scale", scale);
     return status;
 }
 

@@ -39,8 +39,7 @@ static tamis_status joint(tmi_json_out *out, const tmi_field_value *in, tamis_er
     tamis_bound *pij = tmi_alloc(N * N, sizeof *pij);
     if (!pij) return tmi_fail_memory(err);
     tamis_status status = tamis_inclusion_joint(pij, design, NULL, N, err);
-    tmi_json_key(out, "pij");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "pij", '[');
     for (size_t k = 0; k < N; k++) put_list(out, pij + k * N, N);
     tmi_json_close(out, ']');
     tmi_free(pij);
@@ -74,8 +73,7 @@ static tamis_status third(tmi_json_out *out, const tmi_field_value *in, tamis_er
     TMI_TRY(tamis_law_new(&law, in[0].design, err));
     if (!(pijk = tmi_alloc(N * N * N, sizeof *pijk))) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(third_of(pijk, law, (int64_t)N, err));
-    tmi_json_key(out, "pijk");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "pijk", '[');
     for (size_t i = 0; i < N; i++) {
         tmi_json_open(out, '[');
         for (size_t j = 0; j < N; j++) put_list(out, pijk + (i * N + j) * N, N);
@@ -105,8 +103,7 @@ static tamis_status samples(tmi_json_out *out, const tmi_field_value *in, tamis_
     tamis_law *law = NULL;
     tamis_status status = tamis_law_new(&law, in[0].design, err);
     if (status != TAMIS_OK) return status;
-    tmi_json_key(out, "samples");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "samples", '[');
     for (size_t j = 0; j < tamis_law_count(law); j++) put_sample(out, law, j);
     tmi_json_close(out, ']');
     tamis_law_free(law);
@@ -115,8 +112,8 @@ static tamis_status samples(tmi_json_out *out, const tmi_field_value *in, tamis_
 
 static void put_moments(tmi_json_out *out, const char *mean, const char *variance, const tamis_moments *m)
 {
-    tmi_put_bound(out, mean, m->mean);
-    tmi_put_bound(out, variance, m->variance);
+    tmi_json_add_bound(out, mean, m->mean);
+    tmi_json_add_bound(out, variance, m->variance);
 }
 
 static tamis_status given(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
@@ -140,13 +137,11 @@ static tamis_status excluded(tmi_json_out *out, const tmi_field_value *in, tamis
     tamis_ht_exclusion exclusion;
     tamis_status status = tamis_ht_excluded(&exclusion, in[0].design, in[1].integer, in[2].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_json_key(out, "excluded");
-    tmi_json_put_boolean(out, exclusion.excluded);
+    tmi_json_add_boolean(out, "excluded", exclusion.excluded);
     tmi_json_key(out, "samples");
     if (exclusion.samples < 0) tmi_json_put_null(out);
     else tmi_json_put_integer(out, exclusion.samples);
-    tmi_json_key(out, "reason");
-    tmi_json_put_string(out, exclusion.reason);
+    tmi_json_add_string(out, "reason", exclusion.reason);
     return TAMIS_OK;
 }
 

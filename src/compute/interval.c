@@ -9,10 +9,8 @@ static tamis_status count(tmi_json_out *out, const tmi_field_value *in, tamis_er
     tamis_status status = tamis_interval_count(&lower, &upper, in[0].integer, in[1].integer, in[2].integer, in[3].number,
                                                in[4].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_json_key(out, "lower");
-    tmi_json_put_integer(out, lower);
-    tmi_json_key(out, "upper");
-    tmi_json_put_integer(out, upper);
+    tmi_json_add_integer(out, "lower", lower);
+    tmi_json_add_integer(out, "upper", upper);
     return TAMIS_OK;
 }
 

@@ -16,7 +16,7 @@ static tamis_status continuous(tmi_json_out *out, const tmi_field_value *in, tam
                                in[3].number, in[4].number, in[5].number, (const tamis_number *const *)at->numbers, at->count,
                                err);
     if (status == TAMIS_OK) {
-        tmi_put_bound(out, "logZ", moments.log_constant);
+        tmi_json_add_bound(out, "logZ", moments.log_constant);
         tmi_json_add_open(out, "cdf", '[');
         for (size_t k = 0; k < at->count; k++) {
             tmi_json_open(out, '[');
@@ -25,8 +25,8 @@ static tamis_status continuous(tmi_json_out *out, const tmi_field_value *in, tam
             tmi_json_close(out, ']');
         }
         tmi_json_close(out, ']');
-        tmi_put_bound(out, "mean", moments.mean);
-        tmi_put_bound(out, "second_moment", moments.second_moment);
+        tmi_json_add_bound(out, "mean", moments.mean);
+        tmi_json_add_bound(out, "second_moment", moments.second_moment);
     }
     tmi_free(p);
     return status;
@@ -74,7 +74,7 @@ static tamis_status accuracy(tmi_json_out *out, const tmi_field_value *in, tamis
     setup.n = in[5].integer;
     setup.eps = in[6].number;
     tamis_status status = tamis_inverse_accuracy(&failure, &setup, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "failure", failure);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "failure", failure);
     return status;
 }
 
@@ -94,7 +94,7 @@ static tamis_status accuracy_eps(tmi_json_out *out, const tmi_field_value *in, t
     double eps;
     setup.n = in[5].integer;
     tamis_status status = tamis_inverse_accuracy_eps(&eps, &setup, in[6].number, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "eps", (tamis_bound){eps * (1 - 2e-12), eps});
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "eps", (tamis_bound){eps * (1 - 2e-12), eps});
     return status;
 }
 

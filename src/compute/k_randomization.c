@@ -18,9 +18,8 @@ static tamis_status l1(tmi_json_out *out, const tmi_field_value *in, tamis_error
     tamis_reports reports = one_bit(in[0].integer, in[1].number);
     tamis_status status = tamis_anonymous_bit_delta(&delta, &worst, &reports, in[2].number, in[3].integer, in[4].integer, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "delta", delta);
-    tmi_json_key(out, "worst");
-    tmi_json_open(out, '[');
+    tmi_json_add_bound(out, "delta", delta);
+    tmi_json_add_open(out, "worst", '[');
     if (worst.order) {
         tmi_json_open(out, '[');
         tmi_json_put_integer(out, worst.ones);
@@ -36,8 +35,7 @@ static tamis_status l1(tmi_json_out *out, const tmi_field_value *in, tamis_error
 static tamis_status l1_pmf(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     if (in[0].integer > MASSES) return tmi_fail(err, TAMIS_UNABLE, "n: at most %d masses are listed", MASSES);
-    tmi_json_key(out, "pmf");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "pmf", '[');
     for (int64_t s = 0; s <= in[0].integer; s++) {
         tamis_bound mass;
         tamis_status status = tamis_anonymous_mass(&mass, in[0].integer, in[1].integer, in[2].number, s, err);
@@ -57,7 +55,7 @@ static tamis_status lk(tmi_json_out *out, const tmi_field_value *in, tamis_error
                              .lie_one = in[2].number};
     tamis_status status = tamis_anonymous_exact_delta(&delta, &reports, in[3].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "delta", delta);
+    tmi_json_add_bound(out, "delta", delta);
     return TAMIS_OK;
 }
 
@@ -68,7 +66,7 @@ static tamis_status clone_bound(tmi_json_out *out, const tmi_field_value *in, ta
     if (year == 0) return tmi_fail(err, TAMIS_INVALID, "variant: must be \"2021\" or \"rr\"");
     tamis_status status = tamis_clones_delta(&delta, in[0].integer, in[1].number, year, in[2].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "delta", delta);
+    tmi_json_add_bound(out, "delta", delta);
     return TAMIS_OK;
 }
 
@@ -78,7 +76,7 @@ static tamis_status eps(tmi_json_out *out, const tmi_field_value *in, tamis_erro
     tamis_reports reports = one_bit(in[0].integer, in[1].number);
     tamis_status status = tmi_patient_epsilon(&epsilon, &reports, in[2].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "eps", epsilon);
+    tmi_json_add_bound(out, "eps", epsilon);
     return TAMIS_OK;
 }
 

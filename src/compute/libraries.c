@@ -43,8 +43,7 @@ tamis_status tamis_parts_json(char **json, tamis_error *err)
     tmi_json_out_init(&out, &text, false);
     tmi_json_open(&out, '{');
     for (size_t i = 0; i < list.count; i++) {
-        tmi_json_key(&out, list.parts[i].name);
-        tmi_json_put_string(&out, list.parts[i].version[0] ? list.parts[i].version : NULL);
+        tmi_json_add_string(&out, list.parts[i].name, list.parts[i].version[0] ? list.parts[i].version : NULL);
     }
     tmi_json_close(&out, '}');
     tmi_text_put(&text, "\n");

@@ -10,7 +10,7 @@ static tamis_status laplace_pair(tmi_json_out *out, const tmi_field_value *in, t
     tamis_bound delta;
     tamis_status status = tamis_laplace_pair_delta(&delta, in[0].number, in[1].number, in[2].number, in[3].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "delta", delta);
+    tmi_json_add_bound(out, "delta", delta);
     return TAMIS_OK;
 }
 
@@ -24,7 +24,7 @@ static tamis_status rank(tmi_json_out *out, const tmi_field_value *in, tamis_err
     status = tamis_smooth_sensitivity(&s, list(&in[0]), in[0].count, in[1].integer, in[2].number, in[3].number, in[4].number,
                                       err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "S", s);
+    tmi_json_add_bound(out, "S", s);
     return TAMIS_OK;
 }
 
@@ -35,7 +35,7 @@ static tamis_status local(tmi_json_out *out, const tmi_field_value *in, tamis_er
     if (status != TAMIS_OK) return status;
     status = tamis_local_sensitivity(&s, list(&in[0]), in[0].count, in[1].integer, in[2].number, in[3].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "LS", s);
+    tmi_json_add_bound(out, "LS", s);
     return TAMIS_OK;
 }
 
@@ -44,15 +44,15 @@ static tamis_status laplace(tmi_json_out *out, const tmi_field_value *in, tamis_
     tamis_bound delta;
     tamis_status status = tamis_smooth_laplace_delta(&delta, in[0].number, in[1].number, in[2].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "delta", delta);
+    tmi_json_add_bound(out, "delta", delta);
     return TAMIS_OK;
 }
 
 static void put_choice(tmi_json_out *out, const tamis_smooth_choice *choice)
 {
-    tmi_put_bound(out, "alpha", (tamis_bound){choice->alpha, choice->alpha});
-    tmi_put_bound(out, "beta", (tamis_bound){choice->beta, choice->beta});
-    tmi_put_bound(out, "delta", choice->delta);
+    tmi_json_add_bound(out, "alpha", (tamis_bound){choice->alpha, choice->alpha});
+    tmi_json_add_bound(out, "beta", (tamis_bound){choice->beta, choice->beta});
+    tmi_json_add_bound(out, "delta", choice->delta);
 }
 
 static tamis_status calibrate(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
@@ -77,8 +77,8 @@ static tamis_status polyplace(tmi_json_out *out, const tmi_field_value *in, tami
     tamis_status status = tamis_polyplace_sd(&sd, in[0].number, in[1].number, err);
     if (status == TAMIS_OK) status = tamis_polyplace_quantile(&quantile, in[0].number, in[1].number, in[2].number, err);
     if (status != TAMIS_OK) return status;
-    tmi_put_bound(out, "sd", sd);
-    tmi_put_bound(out, "quantile", quantile);
+    tmi_json_add_bound(out, "sd", sd);
+    tmi_json_add_bound(out, "quantile", quantile);
     return TAMIS_OK;
 }
 
@@ -86,7 +86,7 @@ static tamis_status student(tmi_json_out *out, const tmi_field_value *in, tamis_
 {
     tamis_bound sd;
     tamis_status status = tamis_student_sd(&sd, in[0].number, in[1].number, in[2].number, err);
-    if (status == TAMIS_OK) tmi_put_bound(out, "sd", sd);
+    if (status == TAMIS_OK) tmi_json_add_bound(out, "sd", sd);
     return status;
 }
 
@@ -97,7 +97,7 @@ static tamis_status loss(tmi_json_out *out, const tmi_field_value *in, tamis_err
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(in[0].text, names[i]) != 0) continue;
         tamis_status status = tamis_smooth_loss(&eps, (tamis_smooth_noise)i, in[1].number, in[2].number, in[3].number, err);
-        if (status == TAMIS_OK) tmi_put_bound(out, "eps", eps);
+        if (status == TAMIS_OK) tmi_json_add_bound(out, "eps", eps);
         return status;
     }
     return tmi_fail(err, TAMIS_INVALID, "noise: must be laplace, gaussian, student, cauchy or polyplace");

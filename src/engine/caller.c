@@ -31,33 +31,20 @@ static void put_place(tmi_json_out *out, const char *key, const tmi_layout *layo
     else tmi_json_put_null(out);
 }
 
-static void put_integer(tmi_json_out *out, const char *key, int64_t value)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_integer(out, value);
-}
-
-static void put_real(tmi_json_out *out, const char *key, double value)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_real(out, value);
-}
-
 static void put_grid(tmi_json_out *out, const tmi_grid *grid)
 {
     tmi_json_open(out, '{');
-    put_real(out, "from", grid->from);
-    put_real(out, "to", grid->to);
-    put_real(out, "step", grid->step);
-    put_integer(out, "low", grid->low);
-    put_integer(out, "high", grid->high);
+    tmi_json_add_real(out, "from", grid->from);
+    tmi_json_add_real(out, "to", grid->to);
+    tmi_json_add_real(out, "step", grid->step);
+    tmi_json_add_integer(out, "low", grid->low);
+    tmi_json_add_integer(out, "high", grid->high);
     tmi_json_close(out, '}');
 }
 
 static void put_texts(tmi_json_out *out, const char *key, const char *const *texts, size_t count)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, key, '[');
     for (size_t i = 0; i < count; i++) tmi_json_put_string(out, texts[i]);
     tmi_json_close(out, ']');
 }
@@ -84,25 +71,22 @@ static void put_number(tmi_json_out *out, const tmi_layout *layout, const tmi_co
     for (size_t v = 0; v < (column->by ? column->by->value_count : 1); v++)
         put_grid(out, column->by ? &column->grids[v] : &column->grid);
     tmi_json_close(out, ']');
-    tmi_json_key(out, "reciprocal");
-    tmi_json_put_boolean(out, column->reciprocal);
-    tmi_json_key(out, "missing");
-    tmi_json_open(out, '[');
+    tmi_json_add_boolean(out, "reciprocal", column->reciprocal);
+    tmi_json_add_open(out, "missing", '[');
     for (size_t i = 0; i < column->missing_code_count; i++) tmi_json_put_real(out, column->missing_codes[i]);
     tmi_json_close(out, ']');
 }
 
 static void put_conditions(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
 {
-    tmi_json_key(out, "conditions");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "conditions", '[');
     for (size_t i = 0; i < column->condition_count; i++) {
         const tmi_condition *condition = &column->conditions[i];
         tmi_json_open(out, '{');
         put_place(out, "column", layout, condition->column);
         if (tmi_has_points(condition->column)) {
-            put_integer(out, "least", condition->least);
-            put_integer(out, "most", condition->most);
+            tmi_json_add_integer(out, "least", condition->least);
+            tmi_json_add_integer(out, "most", condition->most);
         } else {
             tmi_json_key(out, "codes");
             put_codes(out, condition->codes, condition->code_count);
@@ -116,9 +100,8 @@ static void put_groups(tmi_json_out *out, const tmi_layout *layout, const tmi_co
 {
     put_place(out, "of", layout, column->of);
     put_place(out, "stratum", layout, column->stratum);
-    put_integer(out, "codes", (int64_t)column->value_count);
-    tmi_json_key(out, "cell_of");
-    tmi_json_open(out, '[');
+    tmi_json_add_integer(out, "codes", (int64_t)column->value_count);
+    tmi_json_add_open(out, "cell_of", '[');
     for (size_t s = 0; s < (column->stratum ? column->stratum->value_count : 1); s++)
         put_codes(out, column->cell_of[s], (size_t)column->cluster_counts[s]);
     tmi_json_close(out, ']');
@@ -141,7 +124,7 @@ static void put_scatter(tmi_json_out *out, const tmi_layout *layout, const tmi_c
 {
     put_place(out, "of", layout, column->of);
     put_place(out, "stratum", layout, column->stratum);
-    put_integer(out, "codes", (int64_t)column->value_count);
+    tmi_json_add_integer(out, "codes", (int64_t)column->value_count);
     put_key(out, keyless ? NULL : column->key);
 }
 
@@ -155,7 +138,7 @@ static void put_instead(tmi_json_out *out, const tmi_column *column)
 static void put_classes(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
 {
     put_place(out, "of", layout, column->of);
-    put_integer(out, "codes", (int64_t)column->value_count);
+    tmi_json_add_integer(out, "codes", (int64_t)column->value_count);
     tmi_json_key(out, "classes");
     put_codes(out, column->classes, tmi_class_count(column));
     put_instead(out, column);
@@ -165,9 +148,9 @@ static void put_product(tmi_json_out *out, const tmi_layout *layout, const tmi_c
 {
     put_place(out, "of", layout, column->of);
     put_place(out, "second", layout, column->second);
-    put_integer(out, "shift", column->shift);
-    put_integer(out, "low", column->grid.low);
-    put_integer(out, "high", column->grid.high);
+    tmi_json_add_integer(out, "shift", column->shift);
+    tmi_json_add_integer(out, "low", column->grid.low);
+    tmi_json_add_integer(out, "high", column->grid.high);
     put_instead(out, column);
 }
 
@@ -175,7 +158,7 @@ static void put_joint(tmi_json_out *out, const tmi_layout *layout, const tmi_col
 {
     put_place(out, "of", layout, column->of);
     put_place(out, "second", layout, column->second);
-    put_integer(out, "codes", (int64_t)column->value_count);
+    tmi_json_add_integer(out, "codes", (int64_t)column->value_count);
     tmi_json_key(out, "classes");
     put_codes(out, column->classes, column->of->value_count * column->second->value_count);
 }
@@ -185,10 +168,8 @@ static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_co
     static const char *const kinds[] = {"number", "category", "label",   "cuts",    "indicator",  "lookup",
                                         "groups", "scatter",  "classes", "product", "difference", "joint"};
     tmi_json_open(out, '{');
-    tmi_json_key(out, "name");
-    tmi_json_put_string(out, column->name);
-    tmi_json_key(out, "kind");
-    tmi_json_put_string(out, kinds[column->kind]);
+    tmi_json_add_string(out, "name", column->name);
+    tmi_json_add_string(out, "kind", kinds[column->kind]);
     if (column->kind == TMI_NUMBER) put_number(out, layout, column);
     if (column->kind == TMI_CATEGORY) {
         put_texts(out, "values", column->values, column->value_count);
@@ -217,24 +198,22 @@ static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_co
 static void put_measure(tmi_json_out *out, const tmi_layout *layout, const tmi_measure *measure)
 {
     tmi_json_open(out, '{');
-    tmi_json_key(out, "factors");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "factors", '[');
     for (size_t f = 0; f < measure->factor_count; f++) {
         tmi_json_open(out, '{');
         put_place(out, "column", layout, measure->factors[f].column);
-        put_integer(out, "minus", measure->factors[f].minus);
+        tmi_json_add_integer(out, "minus", measure->factors[f].minus);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
-    tmi_json_key(out, "present");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "present", '[');
     for (size_t p = 0; p < TMI_MAX_PRESENT; p++)
         if (measure->present[p]) tmi_json_put_integer(out, (int64_t)tmi_layout_index(layout, measure->present[p]));
     tmi_json_close(out, ']');
     put_place(out, "where", layout, measure->where);
-    put_integer(out, "shift", measure->shift);
-    put_integer(out, "low", measure->low);
-    put_integer(out, "high", measure->high);
+    tmi_json_add_integer(out, "shift", measure->shift);
+    tmi_json_add_integer(out, "low", measure->low);
+    tmi_json_add_integer(out, "high", measure->high);
     tmi_json_close(out, '}');
 }
 
@@ -261,11 +240,9 @@ static void begin(conversation *c, const char *what)
     tmi_text_init(&c->text);
     tmi_json_out_init(out, &c->text, false);
     tmi_json_open(out, '{');
-    put_integer(out, "tamis", 1);
-    tmi_json_key(out, "ask");
-    tmi_json_put_string(out, what);
-    tmi_json_key(out, "columns");
-    tmi_json_open(out, '[');
+    tmi_json_add_integer(out, "tamis", 1);
+    tmi_json_add_string(out, "ask", what);
+    tmi_json_add_open(out, "columns", '[');
     for (size_t i = 0; i < c->layout.column_count; i++) put_column(out, &c->layout, c->layout.columns[i], c->keyless);
     tmi_json_close(out, ']');
 }
@@ -273,24 +250,21 @@ static void begin(conversation *c, const char *what)
 static void put_tables(tmi_json_out *out, const tmi_layout *layout, bool keyless)
 {
     const tmi_request *request = layout->request;
-    tmi_json_key(out, "tables");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "tables", '[');
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];
         tmi_json_open(out, '{');
-        tmi_json_key(out, "by");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "by", '[');
         for (size_t b = 0; b < table->by_count; b++) tmi_json_put_integer(out, (int64_t)tmi_layout_index(layout, table->by[b]));
         tmi_json_close(out, ']');
-        tmi_json_key(out, "measures");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "measures", '[');
         for (size_t m = 0; m < table->measure_count; m++) put_measure(out, layout, &table->measures[m]);
         tmi_json_close(out, ']');
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
     put_place(out, "unit", layout, request->unit);
-    put_integer(out, "rows_per_unit", request->unit ? request->rows_per_unit : 0);
+    tmi_json_add_integer(out, "rows_per_unit", request->unit ? request->rows_per_unit : 0);
     put_key(out, request->unit && !keyless ? request->key : NULL);
 }
 

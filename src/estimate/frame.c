@@ -39,10 +39,7 @@ static tamis_status make_design(tamis_design **design, tamis_method method, cons
 done:
     for (size_t i = 0; i < count; i++) tamis_number_free(numbers[i]);
     tmi_free(numbers);
-    tamis_number_free(one);
-    tamis_number_free(rest);
-    tamis_number_free(sum);
-    tamis_number_free(factor);
+    tmi_number_frees(&one, &rest, &sum, &factor, NULL);
     return status;
 }
 

@@ -20,7 +20,7 @@ void tmi_moment_parts_clear(tmi_moment_parts *p)
 /* What an estimate takes of the arrowhead: the coefficients of the centre and of all contrasts. */
 typedef struct arrowhead_solution {
     double centre;
-    double *blocks;  /* TMI_CONTRASTS for each leaf of the effects */
+    double *blocks;  /* TMI_CONTRASTS for each block of the effects */
     size_t *effects; /* that the read has a part in, and from `effect_count` on those of them that the table has too */
     size_t effect_count, inside_count;
 } arrowhead_solution;

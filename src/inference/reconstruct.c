@@ -294,7 +294,7 @@ static void set_known(const tmi_reconstruction *r, double *values, size_t copy, 
     centre_axis(values, axis->levels, axis->levels, 1);
 }
 
-/* The centre first, what the leaves say about it taken off; then each leaf, given the centre. */
+/* Solves an arrowhead: the centre first, what the blocks say about it taken off; then each block, given the centre. */
 static void solve_star(const tmi_reconstruction *r, size_t copy, size_t number)
 {
     const tmi_effects *e = &r->schedule->effects;

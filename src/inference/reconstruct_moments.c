@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "inference/reconstruct.h"
 #include "measure/classes.h"
+#include "measure/controls.h"
 
 typedef struct layout {
     const tmi_reconstruction *r;
@@ -57,16 +58,17 @@ static size_t find_on(const layout *l, const uint32_t *on, size_t count, size_t 
 }
 
 /* How the level of a place enters: a vector of the inner ones, and of the outer ones 1/L or a contrast. */
-typedef struct walker {
+typedef struct contraction {
     double *sums;         /* over the outer cells */
     const double *values; /* of the effect */
     size_t places;
     size_t levels[TMI_MAX_AXES], cell_stride[TMI_MAX_AXES], value_stride[TMI_MAX_AXES];
     const double *factor[TMI_MAX_AXES]; /* NULL: ones */
     double room[TMI_MAX_AXES][TMI_LEVELS];
-} walker;
+} contraction;
 
-static void walk(const walker *w, size_t place, size_t cell, size_t at, double product)
+/* Sums over the inner levels, and over those of the effect's numbers that belong to each outer cell. */
+static void contract(const contraction *w, size_t place, size_t cell, size_t at, double product)
 {
     if (place == w->places) {
         w->sums[cell] += product * w->values[at];
@@ -74,14 +76,14 @@ static void walk(const walker *w, size_t place, size_t cell, size_t at, double p
     }
     for (size_t k = 0; k < w->levels[place]; k++) {
         const double factor = w->factor[place] ? product * w->factor[place][k] : product;
-        if (factor != 0) walk(w, place + 1, cell + k * w->cell_stride[place], at + k * w->value_stride[place], factor);
+        if (factor != 0) contract(w, place + 1, cell + k * w->cell_stride[place], at + k * w->value_stride[place], factor);
     }
 }
 
 /* Adds an effect, or a contrast of the arrowhead, to the outer cells. Axes that are off and inner are a factor alone. */
 static void add_effect(double *sums, const layout *l, const uint32_t *on, size_t on_count, const double *values)
 {
-    walker w = {.sums = sums, .values = values};
+    contraction w = {.sums = sums, .values = values};
     double product = l->c->scale[l->term];
     size_t cell_stride = 1, value_stride = 1;
     size_t strides[TMI_MAX_AXES] = {0};
@@ -120,7 +122,7 @@ static void add_effect(double *sums, const layout *l, const uint32_t *on, size_t
         for (size_t k = 0; contrast && k < axis->levels; k++) w.room[own][k] = tmi_axis_contrast(axis, on[i] % TMI_LEVELS, k);
         if (contrast) w.factor[own] = w.room[own];
     }
-    if (product != 0) walk(&w, 0, 0, 0, product);
+    if (product != 0) contract(&w, 0, 0, 0, product);
 }
 
 static bool has_axes(const layout *l, const uint32_t *on, size_t count)
@@ -211,11 +213,13 @@ static void set_levels(group_levels *g, const layout *l, size_t statistic, size_
     }
 }
 
-static tamis_status add_term(double *values, const layout *l, size_t copy, size_t statistic, size_t moment, tamis_error *err)
+/* `power`: of the control number, which is in the vectors of the term. */
+static tamis_status add_term(double *values, const layout *l, size_t copy, size_t statistic, size_t moment, size_t power,
+                             tamis_error *err)
 {
     const tmi_schedule *s = l->r->schedule;
     const size_t groups = (size_t)tmi_statistic_cells(&s->plan->statistics[statistic]),
-                 controls = tmi_control_levels(&s->workload);
+                 controls = tmi_control_levels(&s->workload), all = controls * tmi_factor_powers(&s->workload);
     group_levels g = {0};
     double *sums = tmi_alloc(l->cells, sizeof *sums);
     bool room = sums != NULL;
@@ -225,7 +229,7 @@ static tamis_status add_term(double *values, const layout *l, size_t copy, size_
     for (size_t group = 0; room && group < groups; group++)
         for (size_t control = 0; control < controls; control++) {
             set_levels(&g, l, statistic, group, control);
-            values[(group * controls + control) * TMI_MOMENTS + moment] += add_levels(l, &g, sums, 0, 0, 1);
+            values[(group * all + power * controls + control) * TMI_MOMENTS + moment] += add_levels(l, &g, sums, 0, 0, 1);
         }
     for (size_t k = 0; k < l->outer_count; k++) tmi_free(g.list[k]);
     tmi_free(sums);
@@ -237,46 +241,49 @@ tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *r
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    const size_t count = (size_t)tmi_statistic_cells(t) * tmi_control_levels(&s->workload) * TMI_MOMENTS;
+    const size_t levels = tmi_control_levels(&s->workload), powers = tmi_factor_powers(&s->workload);
+    double *selected = tmi_alloc(levels * powers, sizeof *selected);
     tamis_status status = TAMIS_OK;
-    memset(values, 0, count * sizeof *values);
-    for (size_t moment = 0; moment < TMI_MOMENTS; moment++) {
+    if (!selected) return tmi_fail_memory(err);
+    memset(values, 0, (size_t)tmi_statistic_cells(t) * levels * powers * TMI_MOMENTS * sizeof *values);
+    for (size_t at = 0; at < powers * TMI_MOMENTS; at++) {
+        const size_t power = at / TMI_MOMENTS, moment = at % TMI_MOMENTS;
         double one[TMI_MOMENTS] = {0};
         tmi_moment_sum sum;
-        if (!tmi_has_moment(&s->workload.maps[statistic], moment)) continue;
+        if (!tmi_has_moment_times(&s->workload, statistic, moment, power)) continue;
         one[moment] = 1;
-        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, r->weighting, statistic, SIZE_MAX, stratum, one, NULL, err));
+        for (size_t l = 0; l < levels * powers; l++) selected[l] = l / levels == power;
+        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, r->weighting, statistic, SIZE_MAX, stratum, one, selected, err));
         for (size_t term = 0; term < sum.combination.term_count && status == TAMIS_OK; term++) {
             layout l = {.r = r, .c = &sum.combination, .term = term};
             set_outer(&l, statistic);
-            status = add_term(values, &l, copy, statistic, moment, err);
+            status = add_term(values, &l, copy, statistic, moment, power, err);
         }
         tmi_moment_sum_clear(&sum);
         if (status != TAMIS_OK) goto done;
     }
 
 done:
+    tmi_free(selected);
     return status;
 }
 
-void tmi_reconstruct_rows(double *rows, const tmi_reconstruction *r, size_t copy, size_t axis)
+tamis_status tmi_reconstruct_rows(double *rows, const tmi_reconstruction *r, size_t copy, tamis_error *err)
 {
-    const tmi_effects *e = &r->schedule->effects;
-    const size_t arrowhead = r->weighting * e->domains;
-    if (axis == SIZE_MAX) {
-        rows[0] = r->centres[copy * e->arrowhead_count + arrowhead];
-        return;
+    const tmi_schedule *s = r->schedule;
+    const size_t levels = tmi_control_levels(&s->workload), powers = tmi_product_powers(&s->workload);
+    double *ones = tmi_alloc(levels * powers, sizeof *ones);
+    if (!ones) return tmi_fail_memory(err);
+    for (size_t l = 0; l < levels * powers; l++) {
+        ones[l] = 1;
+        rows[l] = 0;
     }
-    const tmi_axis *a = &r->schedule->workload.axes[axis];
-    for (size_t l = 0; l < a->levels; l++) rows[l] = r->centres[copy * e->arrowhead_count + arrowhead] / (double)a->levels;
-    for (size_t i = 0; i < e->block_count; i++)
-        for (size_t k = 0; e->blocks[i].arrowhead == arrowhead && e->blocks[i].axis == axis && k < e->blocks[i].contrasts; k++)
-            for (size_t l = 0; l < a->levels; l++)
-                rows[l] += tmi_axis_contrast(a, k, l) * r->blocks[(copy * e->block_count + i) * TMI_CONTRASTS + k];
-    for (size_t i = 0; i < e->count; i++) {
-        const tmi_effect *effect = &e->list[i];
-        if (effect->arrowhead != arrowhead || effect->on_count != 1 || effect->on[0] != axis * TMI_LEVELS || a->degree > 0)
-            continue;
-        for (size_t l = 0; l < a->levels; l++) rows[l] += r->effects[copy * r->numbers + r->first[i] + l];
+    const tmi_combination c = tmi_control_rows_of(s, r->weighting, ones);
+    for (size_t power = 0; power < powers; power++) {
+        layout l = {.r = r, .c = &c, .term = power, .cells = levels};
+        if (s->workload.control_axis != SIZE_MAX) l.outer[l.outer_count++] = 0;
+        add_all(rows + power * levels, &l, copy);
     }
+    tmi_free(ones);
+    return TAMIS_OK;
 }

@@ -14,8 +14,7 @@ void tmi_by_stratum_clear(tmi_by_stratum *list)
     }
     tmi_free(list->names);
     tmi_free(list->epsilons);
-    tamis_number_free(list->outsider);
-    tamis_number_free(list->insider);
+    tmi_number_frees(&list->outsider, &list->insider, NULL);
     *list = (tmi_by_stratum){0};
 }
 

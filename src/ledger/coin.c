@@ -9,10 +9,7 @@
 
 void tmi_coin_clear(tmi_ledger_coin *coin)
 {
-    tamis_number_free(coin->eps);
-    tamis_number_free(coin->delta);
-    tamis_number_free(coin->rho);
-    tamis_number_free(coin->mu_squared);
+    tmi_number_frees(&coin->eps, &coin->delta, &coin->rho, &coin->mu_squared, NULL);
     tmi_by_stratum_clear(&coin->strata);
     *coin = (tmi_ledger_coin){0};
 }

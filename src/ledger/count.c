@@ -3,12 +3,12 @@
  * A voided charge has published nothing, so it adds nothing. That may be decided after seeing other answers: at every
  * moment the charges that were published and those that still may be add up to at most the budget, which is all that the
  * filters of sums.c ask for. One amount cannot be given back: what an account of (epsilon, delta) has charged before its
- * first rho, while that rho or a later charge counts. E - e and D - d are then the cap of a filter, which must not be
- * raised while it runs. Once everything that was counted in rho is voided, nothing has run under that cap, and the account
+ * first rho, or mu^2, while that one or a later charge counts. E - e and D - d are then the cap of a filter, which must not be
+ * raised while it runs. Once everything that was counted in it is voided, nothing has run under that cap, and the account
  * adds up epsilons and deltas again.
  *
  * How an epsilon counts, as itself or as a rho, is settled when it is charged. Rotation groups may each have settled it
- * otherwise, so that an account of (epsilon, delta) with groups gives nothing back once one of its sums counts in rho. */
+ * otherwise, so that an account of (epsilon, delta) with groups gives nothing back once one of its sums counts in rho or mu^2. */
 #include "ledger/book.h"
 #include "num/number.h"
 
@@ -46,10 +46,11 @@ tamis_status tmi_check_returnable(const tmi_book *book, const tmi_ledger_charge 
     if (a->losses.count > 0)
         return tmi_fail(err, TAMIS_REFUSED,
                         "entry %lld cannot be voided: the account is in epsilon and delta and has rotation groups, one of which "
-                        "is accounted in rho. Running the same plan again can still take it over",
+                        "counts in rho or mu^2. Running the same plan again can still take it over",
                         (long long)charge->number);
+    const bool in_mu = tmi_losses_in_mu(&a->losses);
     return tmi_fail(err, TAMIS_REFUSED,
-                    "entry %lld was charged before the account's first release with rho, and that release fixed how much rho may "
+                    "entry %lld was charged before the account's first release with %s, and that release fixed how much %s may "
                     "be spent: the entry can no longer be voided. Running the same plan again can still take it over",
-                    (long long)charge->number);
+                    (long long)charge->number, in_mu ? "normal noise" : "rho", in_mu ? "mu^2" : "rho");
 }

@@ -328,3 +328,44 @@ tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const t
     }
     return status; /* what is there on failure is the caller's to free */
 }
+
+void tmi_loss_parts_clear(tmi_loss_parts *parts)
+{
+    tmi_number_frees(&parts->pure, &parts->mu_squared, &parts->rho, NULL);
+    *parts = (tmi_loss_parts){0};
+}
+
+/* What is mu-Gaussian is mu^2/2-concentrated. */
+static tamis_status rho_of_mu(tamis_number **rho, const tamis_number *mu_squared, tamis_error *err)
+{
+    tamis_number *two = NULL;
+    tamis_status status = tmi_number_ratio(&two, 2, 1, err);
+    if (status == TAMIS_OK) status = tmi_number_div(rho, mu_squared, two, err);
+    tamis_number_free(two);
+    return status;
+}
+
+tamis_status tmi_losses_parts(tmi_loss_parts *parts, const tmi_losses *losses, tamis_error *err)
+{
+    const bool all_in_mu = !tmi_losses_in_rho(losses);
+    tamis_status status = TAMIS_OK;
+    *parts = (tmi_loss_parts){0};
+    if (!tmi_losses_concentrated(losses)) return TAMIS_OK;
+    for (size_t i = 0; i <= losses->count; i++)
+        if (tmi_number_sign(sums_at(losses, i)->delta) > 0) return TAMIS_OK;
+    for (size_t i = 0; i <= losses->count; i++) {
+        const tmi_sums *s = sums_at(losses, i);
+        tamis_number *pure = NULL, *rest = NULL;
+        TMI_TRY(tmi_number_copy(&pure, s->eps, err));
+        keep_larger(&parts->pure, pure);
+        if (all_in_mu && !s->mu_squared) continue; /* this one has only pure epsilons so far */
+        TMI_TRY(all_in_mu       ? tmi_number_copy(&rest, s->mu_squared, err)
+                : s->mu_squared ? rho_of_mu(&rest, s->mu_squared, err)
+                                : tmi_number_copy(&rest, s->rho, err));
+        keep_larger(all_in_mu ? &parts->mu_squared : &parts->rho, rest);
+    }
+
+done:
+    if (status != TAMIS_OK) tmi_loss_parts_clear(parts);
+    return status;
+}

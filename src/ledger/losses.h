@@ -59,7 +59,16 @@ tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, co
 tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_ledger_coin *budget,
                                const tamis_number *at, tamis_error *err);
 
-/* The same of one group, or stratum. */
+/* What a sampled unit has lost at most, part by part, as tamis_sample_promise has it: pure epsilons, and after them mu^2, or rho.
+ * Empty if nothing counts in mu^2 or rho, or if a delta was charged, of which no more is known. The caller clears it. */
+typedef struct tmi_loss_parts {
+    tamis_number *pure, *mu_squared, *rho;
+} tmi_loss_parts;
+
+tamis_status tmi_losses_parts(tmi_loss_parts *parts, const tmi_losses *losses, tamis_error *err);
+void tmi_loss_parts_clear(tmi_loss_parts *parts);
+
+/* What was spent of one group, or stratum, and what is left. */
 tamis_status tmi_losses_spending_of(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
                                     const tmi_ledger_coin *budget, size_t group, tamis_error *err);
 

@@ -44,6 +44,7 @@ tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis
 {
     tamis_number *eps = NULL, *delta = NULL;
     tamis_design *design = NULL;
+    tmi_loss_parts parts = {0};
     tamis_error refusal = {0};
     const char *reason = NULL;
     *outsider = (tmi_ledger_outsider){0};
@@ -51,8 +52,15 @@ tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis
     if (!json) return tmi_copy_string(&outsider->reason, reason, err);
     tamis_status status = tamis_ledger_sample(&eps, &delta, ledger, account, at, &refusal);
     if (status == TAMIS_OK) status = tmi_design_from_value(&design, json, true, &refusal);
-    const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
     const tmi_ledger_account *a = &ledger->book.accounts[account];
+    if (status == TAMIS_OK) status = tmi_losses_parts(&parts, &a->losses, &refusal);
+    const tamis_sample_promise promise = {.eps = eps,
+                                          .delta = delta,
+                                          .neighbours = TAMIS_REPLACE,
+                                          .mechanism = TAMIS_ANY_ONE,
+                                          .pure = parts.pure,
+                                          .mu_squared = parts.mu_squared,
+                                          .rho = parts.rho};
     if (status == TAMIS_OK)
         status = a->budget.strata.count > 0 ? amplify_strata(&outsider->amplified, design, &a->losses, &refusal)
                                             : tamis_amplify_design(&outsider->amplified, design, &promise, &refusal);
@@ -60,7 +68,7 @@ tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis
     if (status == TAMIS_REFUSED || status == TAMIS_INVALID) status = tmi_copy_string(&outsider->reason, refusal.message, err);
     else if (status != TAMIS_OK) status = tmi_fail_as(err, &refusal);
     tamis_design_free(design);
-    tamis_number_free(eps);
-    tamis_number_free(delta);
+    tmi_number_frees(&eps, &delta, NULL);
+    tmi_loss_parts_clear(&parts);
     return status;
 }

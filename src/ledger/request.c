@@ -11,8 +11,7 @@ void tmi_request_clear(tmi_ledger_request *r)
 {
     tmi_coin_clear(&r->amount);
     tmi_coin_clear(&r->budget);
-    tamis_number_free(r->as_rho);
-    tamis_number_free(r->as_mu);
+    tmi_number_frees(&r->as_rho, &r->as_mu, NULL);
     tmi_value_free(r->frozen);
     tmi_value_free(r->kept);
     tmi_value_free(r->parts);

@@ -45,8 +45,7 @@ tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const
     TMI_TRY(tmi_losses_sample(eps, delta, &a->losses, &a->budget, at, err));
 done:
     if (status != TAMIS_OK) {
-        tamis_number_free(*eps);
-        tamis_number_free(*delta);
+        tmi_number_frees(&*eps, &*delta, NULL);
         *eps = *delta = NULL;
     }
     return status;

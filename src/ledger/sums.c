@@ -33,10 +33,7 @@
 
 void tmi_sums_clear(tmi_sums *sums)
 {
-    tamis_number_free(sums->eps);
-    tamis_number_free(sums->delta);
-    tamis_number_free(sums->rho);
-    tamis_number_free(sums->mu_squared);
+    tmi_number_frees(&sums->eps, &sums->delta, &sums->rho, &sums->mu_squared, NULL);
     *sums = (tmi_sums){0};
 }
 
@@ -82,8 +79,7 @@ static tamis_status rho_of(tamis_number **rho, const tmi_ledger_coin *amount, ta
     TMI_TRY(tmi_number_ratio(&two, 2, 1, err));
     TMI_TRY(tmi_number_div(rho, square, two, err));
 done:
-    tamis_number_free(square);
-    tamis_number_free(two);
+    tmi_number_frees(&square, &two, NULL);
     return status;
 }
 
@@ -159,8 +155,7 @@ tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_ledger
         TMI_TRY(tmi_number_copy(&more->rho, sums->rho, err));
     }
 done:
-    tamis_number_free(rho);
-    tamis_number_free(before);
+    tmi_number_frees(&rho, &before, NULL);
     if (status != TAMIS_OK) tmi_sums_clear(more);
     return status;
 }
@@ -215,8 +210,7 @@ tamis_status tmi_sums_fit(bool *fit, const tmi_sums *sums, const tmi_ledger_coin
     if (sums->concentrated) TMI_TRY(converts(fit, counted(sums), sums->mu_squared, eps, delta, err));
     else *fit = true;
 done:
-    tamis_number_free(eps);
-    tamis_number_free(delta);
+    tmi_number_frees(&eps, &delta, NULL);
     return status;
 }
 
@@ -250,8 +244,7 @@ static tamis_status with_double(double *z, const tamis_number *x, double y, bool
     TMI_TRY(tmi_number_add(&sum, x, exact, err));
     *z = up ? tmi_number_up(sum) : tmi_number_down(sum);
 done:
-    tamis_number_free(exact);
-    tamis_number_free(sum);
+    tmi_number_frees(&exact, &sum, NULL);
     return status;
 }
 
@@ -274,14 +267,12 @@ static tamis_status room_for_more(double *room, const tmi_sums *sums, const tami
         TMI_TRY(converts(&fit, sum, sums->mu_squared, eps, delta, err));
         if (fit) low = middle;
         else high = middle;
-        tamis_number_free(more);
-        tamis_number_free(sum);
+        tmi_number_frees(&more, &sum, NULL);
         more = sum = NULL;
     }
     *room = low;
 done:
-    tamis_number_free(more);
-    tamis_number_free(sum);
+    tmi_number_frees(&more, &sum, NULL);
     return status;
 }
 
@@ -312,8 +303,7 @@ static tamis_status converted_spending(tamis_spending *spent, tamis_spending *le
     tmi_say_end(left, "epsilon", left->epsilon.lower, false);
     tmi_say_end(left, name, room, false);
 done:
-    tamis_number_free(eps);
-    tamis_number_free(delta);
+    tmi_number_frees(&eps, &delta, NULL);
     return status;
 }
 
@@ -335,8 +325,7 @@ tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, cons
         TMI_TRY(tmi_coin_spending(left, &(tmi_ledger_coin){.eps = eps, .delta = delta}, false, err));
     }
 done:
-    tamis_number_free(eps);
-    tamis_number_free(delta);
+    tmi_number_frees(&eps, &delta, NULL);
     return status;
 }
 
@@ -367,9 +356,6 @@ tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi
     TMI_TRY(tmi_number_add(eps, sums->eps, rho_eps, err));
     TMI_TRY(tmi_number_copy(delta, budget->rho ? at : budget->delta, err));
 done:
-    tamis_number_free(left_eps);
-    tamis_number_free(left_delta);
-    tamis_number_free(usual);
-    tamis_number_free(rho_eps);
+    tmi_number_frees(&left_eps, &left_delta, &usual, &rho_eps, NULL);
     return status;
 }

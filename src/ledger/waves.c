@@ -146,8 +146,7 @@ void tmi_standing_clear(tmi_standing *standing)
     tmi_free(standing->waves);
     tmi_losses_clear(&standing->before);
     tmi_losses_clear(&standing->after);
-    tamis_number_free(standing->as_rho);
-    tamis_number_free(standing->as_mu);
+    tmi_number_frees(&standing->as_rho, &standing->as_mu, NULL);
     *standing = (tmi_standing){0};
 }
 

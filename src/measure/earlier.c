@@ -24,8 +24,7 @@ void tmi_earlier_clear(tmi_earlier_list *e)
     for (size_t i = 0; e->list && i < e->count; i++) {
         tmi_free(e->list[i].survey);
         tmi_free(e->list[i].wave);
-        tamis_number_free(e->list[i].epsilon);
-        tamis_number_free(e->list[i].delta);
+        tmi_number_frees(&e->list[i].epsilon, &e->list[i].delta, NULL);
         tmi_wave_numbers_free(e->list[i].numbers, e->list[i].count);
     }
     tmi_free(e->list);

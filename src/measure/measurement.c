@@ -370,8 +370,7 @@ static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, cons
 
 done:
     tmi_exact_clear(&e);
-    tamis_number_free(l1);
-    tamis_number_free(within);
+    tmi_number_frees(&l1, &within, NULL);
     return status;
 }
 
@@ -467,8 +466,7 @@ static tamis_status loss_in_stratum(tamis_number **loss, const tmi_measurement *
     status = tmi_number_copy(loss, tmi_number_compare(rounded, most) < 0 ? rounded : most, err);
 
 done:
-    tamis_number_free(exact);
-    tamis_number_free(rounded);
+    tmi_number_frees(&exact, &rounded, NULL);
     tmi_exact_clear(&e);
     return status;
 }

@@ -17,8 +17,7 @@ void tmi_sampling_clear(tmi_sampling *s)
     tmi_free(s->variance_factor);
     tmi_free(s->points);
     tmi_free(s->variance_points);
-    tamis_number_free(s->step);
-    tamis_number_free(s->variance_step);
+    tmi_number_frees(&s->step, &s->variance_step, NULL);
     *s = (tmi_sampling){0};
 }
 
@@ -252,8 +251,7 @@ static tamis_status set_sizes(tmi_sampling *s, const tamis_plan *plan, tamis_err
 done:
     for (size_t h = 0; weights && h < s->strata; h++) tamis_number_free(weights[h]);
     tmi_free(weights);
-    tamis_number_free(coarse);
-    tamis_number_free(parts);
+    tmi_number_frees(&coarse, &parts, NULL);
     return status;
 }
 
@@ -279,8 +277,7 @@ static tamis_status set_rows(tmi_sampling *s, const tamis_plan *plan, const tmi_
     if (d->deff) s->correction *= tmi_number_nearest(d->deff);
 
 done:
-    tamis_number_free(largest);
-    tamis_number_free(points);
+    tmi_number_frees(&largest, &points, NULL);
     return status;
 }
 

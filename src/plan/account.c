@@ -1,5 +1,6 @@
 /* How much may be lost, by one release and by all of a sample: epsilon; epsilon and delta; or rho. And in which book that is
  * kept. One budget fixes one kind of loss for the account; other kinds are added where a theorem allows it.            */
+#include <stddef.h>
 #include <tamis/experimental/profile.h>
 
 #include "base/memory.h"
@@ -107,16 +108,11 @@ static void read_ledger_file(tmi_reader *reader, const tmi_value *value, void *t
     tmi_read_path(reader, value, plan->name, &plan->ledger, "schools.ledger");
 }
 
-static void read_existing(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_yes_no(reader, value, &((tamis_plan *)target)->ledger_exists);
-}
-
 void tmi_read_ledger(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "file", .read = read_ledger_file},
-        {.name = "existing", .read = read_existing},
+        {.name = "existing", .plain = tmi_plain_yes_no, .field = offsetof(tamis_plan, ledger_exists)},
     };
     if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 2, "{file: schools.ledger, existing: yes}", target);
     else read_ledger_file(reader, value, target);
@@ -124,59 +120,36 @@ void tmi_read_ledger(tmi_reader *reader, const tmi_value *value, void *target)
 
 /* ---- after the noise ---- */
 
-static void read_nonnegative(tmi_reader *reader, const tmi_value *value, void *target)
+static void read_cv(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    tmi_read_yes_no(reader, value, &((tmi_plan_postprocess *)target)->nonnegative);
+    read_positive(reader, value, target, "a cv", "0.3");
 }
 
-static void read_consistent(tmi_reader *reader, const tmi_value *value, void *target)
+static void read_units(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    tmi_read_yes_no(reader, value, &((tmi_plan_postprocess *)target)->consistent);
+    tmi_read_whole(reader, value, target, 1, TMI_MAX_POPULATION, "10");
 }
 
-static void read_cv_above(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_positive(reader, value, &((tmi_plan_rule *)target)->cv_above, "a cv", "0.3");
-}
-
-static void read_units_below(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_whole(reader, value, &((tmi_plan_rule *)target)->units_below, 1, TMI_MAX_POPULATION, "10");
-}
-
-static void read_rule(tmi_reader *reader, const tmi_value *value, tmi_plan_rule *rule)
+static void read_rule(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
-        {.name = "cv_above", .read = read_cv_above},
-        {.name = "units_below", .read = read_units_below},
+        {.name = "cv_above", .read = read_cv, .field = offsetof(tmi_plan_rule, cv_above)},
+        {.name = "units_below", .read = read_units, .field = offsetof(tmi_plan_rule, units_below)},
     };
     size_t before = reader->count;
-    tmi_read_map(reader, value, keys, 2, "{cv_above: 0.3}", rule);
+    tmi_read_map(reader, value, keys, 2, "{cv_above: 0.3}", target);
     if (reader->count == before && value->count == 0)
         tmi_complain(reader, value, "expected a rule, e.g. {cv_above: 0.3} or {units_below: 10}");
-}
-
-static void read_suppress(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_rule(reader, value, &((tmi_plan_postprocess *)target)->rules[TMI_SUPPRESS]);
-}
-
-static void read_caution(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_rule(reader, value, &((tmi_plan_postprocess *)target)->rules[TMI_CAUTION]);
-}
-
-static void read_unreliable(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_rule(reader, value, &((tmi_plan_postprocess *)target)->rules[TMI_UNRELIABLE]);
 }
 
 void tmi_read_postprocess(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
-        {.name = "nonnegative", .read = read_nonnegative}, {.name = "consistent", .read = read_consistent},
-        {.name = "caution", .read = read_caution},         {.name = "unreliable", .read = read_unreliable},
-        {.name = "suppress", .read = read_suppress},
+        {.name = "nonnegative", .plain = tmi_plain_yes_no, .field = offsetof(tmi_plan_postprocess, nonnegative)},
+        {.name = "consistent", .plain = tmi_plain_yes_no, .field = offsetof(tmi_plan_postprocess, consistent)},
+        {.name = "caution", .read = read_rule, .field = offsetof(tmi_plan_postprocess, rules[TMI_CAUTION])},
+        {.name = "unreliable", .read = read_rule, .field = offsetof(tmi_plan_postprocess, rules[TMI_UNRELIABLE])},
+        {.name = "suppress", .read = read_rule, .field = offsetof(tmi_plan_postprocess, rules[TMI_SUPPRESS])},
     };
     tmi_read_map(reader, value, keys, 5, "{nonnegative: yes}", &((tamis_plan *)target)->postprocess);
 }

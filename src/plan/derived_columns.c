@@ -45,8 +45,7 @@ static void put_number(tmi_text *text, const tamis_number *number)
         tmi_text_put(text, length > places ? first + length - places : first);
     }
     tamis_free(digits);
-    tamis_number_free(ten);
-    tamis_number_free(left);
+    tmi_number_frees(&ten, &left, NULL);
 }
 
 /* The number that a grid point stands for. */
@@ -56,8 +55,7 @@ static void put_point(tmi_text *text, const tmi_plan_column *column, int64_t poi
     if (tmi_number_ratio(&k, point, 1, NULL) == TAMIS_OK && tmi_number_mul(&value, k, column->step, NULL) == TAMIS_OK)
         put_number(text, value);
     else text->failed = true;
-    tamis_number_free(k);
-    tamis_number_free(value);
+    tmi_number_frees(&k, &value, NULL);
 }
 
 /* ---- grid points ---- */
@@ -127,17 +125,10 @@ typedef struct interval {
     tamis_number *from, *to;
 } interval;
 
-static void read_from(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_exact(reader, value, &((interval *)target)->from, "16");
-}
-
-static void read_to(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_exact(reader, value, &((interval *)target)->to, "64");
-}
-
-static const tmi_plan_key interval_keys[] = {{.name = "from", .read = read_from}, {.name = "to", .read = read_to}};
+static const tmi_plan_key interval_keys[] = {
+    {.name = "from", .plain = tmi_plain_exact, .field = offsetof(interval, from), .example = "16"},
+    {.name = "to", .plain = tmi_plain_exact, .field = offsetof(interval, to), .example = "64"},
+};
 
 /* {from, to}, either of them alone, or one number. */
 static bool read_interval(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, tmi_plan_condition *c)
@@ -166,8 +157,7 @@ static bool read_interval(tmi_reader *reader, const tmi_value *value, const tami
             tmi_complain(reader, value, "expected a condition that is true for a grid point between from and to of %s",
                          column->name);
     }
-    tamis_number_free(i.from);
-    tamis_number_free(i.to);
+    tmi_number_frees(&i.from, &i.to, NULL);
     return right;
 }
 

@@ -7,10 +7,7 @@
 
 void tmi_frame_facts_clear(tmi_frame_facts *f)
 {
-    for (size_t h = 0; f->strata && h < f->count; h++) {
-        tamis_number_free(f->strata[h].smallest);
-        tamis_number_free(f->strata[h].largest);
-    }
+    for (size_t h = 0; f->strata && h < f->count; h++) { tmi_number_frees(&f->strata[h].smallest, &f->strata[h].largest, NULL); }
     for (size_t k = 0; f->sizes && k < f->size_count; k++) {
         tmi_free(f->sizes[k].name);
         tmi_number_frees(&f->sizes[k].open, &f->sizes[k].certain, NULL);

@@ -22,20 +22,14 @@ static void read_version(tmi_reader *reader, const tmi_value *value, void *targe
     }
 }
 
-static void read_survey(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_text(reader, value, &((tamis_plan *)target)->survey, "california-schools-2000");
-}
-
-static void read_title(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_label(reader, value, &((tamis_plan *)target)->title, "Schools of California, 2000");
-}
-
 static const tmi_plan_key keys[] = {
     {.name = "tamis", .read = read_version, .required = "tamis: 1"},
-    {.name = "survey", .read = read_survey, .required = "survey: california-schools-2000"},
-    {.name = "title", .read = read_title},
+    {.name = "survey",
+     .plain = tmi_plain_text,
+     .field = offsetof(tamis_plan, survey),
+     .example = "california-schools-2000",
+     .required = "survey: california-schools-2000"},
+    {.name = "title", .plain = tmi_plain_label, .field = offsetof(tamis_plan, title), .example = "Schools of California, 2000"},
     {.name = "wave", .read = tmi_read_wave},
     {.name = "source", .read = tmi_read_source, .required = "source: {file: schools.csv}"},
     {.name = "design", .read = tmi_read_later, .required = "design: {srs: {population: 6194, sample: 200}}"},

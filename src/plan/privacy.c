@@ -2,13 +2,14 @@
  *
  * The ten settings are the rows of <tamis/experimental/setting.h>: the pairs in which `given` comes before `protect` in nothing,
  * population, frame, sample, respondents. What a setting forbids is reported by the release (exit 4), not here.            */
+#include <stddef.h>
 #include <string.h>
 
 #include "plan/sections.h"
 
 /* What the plan says, while it is read. */
 typedef struct section {
-    tmi_plan_privacy *privacy;
+    tmi_plan_privacy privacy;
     tamis_level protect, given;
 } section;
 
@@ -44,58 +45,16 @@ static void read_given(tmi_reader *reader, const tmi_value *value, void *target)
     read_level(reader, value, &s->given, TAMIS_NOTHING, "nothing, population, frame, sample");
 }
 
-static void read_unit(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_plan_privacy *privacy = ((section *)target)->privacy;
-    tmi_read_text(reader, value, &privacy->unit, "household");
-}
-
-static void read_id(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_text(reader, value, &((section *)target)->privacy->id, "household_id");
-}
-
 static void read_rows_per_unit(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    tmi_plan_privacy *privacy = ((section *)target)->privacy;
+    tmi_plan_privacy *privacy = &((section *)target)->privacy;
     /* after a complaint several: other keys of the plan that need them are right */
     if (!tmi_read_whole(reader, value, &privacy->rows_per_unit, 1, TMI_MAX_ROWS_PER_UNIT, "9")) privacy->rows_per_unit = 2;
 }
 
-static void read_loss_epsilon(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_epsilon(reader, value, &((section *)target)->privacy->loss);
-}
-
-static void read_loss_delta(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_delta(reader, value, &((section *)target)->privacy->loss);
-}
-
-static void read_loss_rho(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_rho(reader, value, &((section *)target)->privacy->loss);
-}
-
-static void read_loss_outsider(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_outsider(reader, value, &((section *)target)->privacy->loss);
-}
-
-static void read_loss_insider(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_insider(reader, value, &((section *)target)->privacy->loss);
-}
-
-static void read_secret_sample(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_plan_privacy *privacy = ((section *)target)->privacy;
-    tmi_read_yes_no(reader, value, &privacy->secret_sample);
-}
-
 static void read_design_variables(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    tmi_plan_privacy *privacy = ((section *)target)->privacy;
+    tmi_plan_privacy *privacy = &((section *)target)->privacy;
     bool is_text = value->kind == TMI_VALUE_TEXT;
     privacy->design_line = tmi_value_place(value).line;
     privacy->design_column = tmi_value_place(value).column;
@@ -104,27 +63,30 @@ static void read_design_variables(tmi_reader *reader, const tmi_value *value, vo
         tmi_complain(reader, value, "expected public or protected");
 }
 
+#define FIELD(member) .field = offsetof(section, privacy.member)
+
 static const tmi_plan_key keys[] = {
-    {.name = "outsider", .read = read_loss_outsider},
-    {.name = "insider", .read = read_loss_insider},
-    {.name = "unit", .read = read_unit},
+    {.name = "outsider", .read = tmi_read_outsider, FIELD(loss)},
+    {.name = "insider", .read = tmi_read_insider, FIELD(loss)},
+    {.name = "unit", .plain = tmi_plain_text, FIELD(unit), .example = "household"},
     {.name = "protect", .read = read_protect},
     {.name = "given", .read = read_given},
-    {.name = "epsilon", .read = read_loss_epsilon},
-    {.name = "delta", .read = read_loss_delta},
-    {.name = "rho", .read = read_loss_rho},
-    {.name = "id", .read = read_id},
+    {.name = "epsilon", .read = tmi_read_epsilon, FIELD(loss)},
+    {.name = "delta", .read = tmi_read_delta, FIELD(loss)},
+    {.name = "rho", .read = tmi_read_rho, FIELD(loss)},
+    {.name = "id", .plain = tmi_plain_text, FIELD(id), .example = "household_id"},
     {.name = "rows_per_unit", .read = read_rows_per_unit},
-    {.name = "secret_sample", .read = read_secret_sample},
+    {.name = "secret_sample", .plain = tmi_plain_yes_no, FIELD(secret_sample)},
     {.name = "design_variables", .read = read_design_variables},
 };
 
 void tmi_read_privacy(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
-    section s = {&plan->privacy, TAMIS_SAMPLE, TAMIS_FRAME};
-    plan->privacy.rows_per_unit = 1;
+    section s = {.privacy = plan->privacy, .protect = TAMIS_SAMPLE, .given = TAMIS_FRAME};
+    s.privacy.rows_per_unit = 1;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{unit: school, epsilon: 1}", &s);
+    plan->privacy = s.privacy;
     plan->privacy.setting = tamis_setting_of(s.protect, s.given);
     tmi_check_loss(reader, value, &plan->privacy.loss);
     if (value->kind != TMI_VALUE_MAP || plan->privacy.setting) return;

@@ -100,11 +100,6 @@ static void read_rscales(tmi_reader *reader, const tmi_value *value, void *targe
     }
 }
 
-static void read_mse(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_yes_no(reader, value, &((tmi_plan_replicates *)target)->mse);
-}
-
 #define EXAMPLE "{weights: \"repw*\", type: jk1}"
 
 void tmi_read_replicates(tmi_reader *reader, const tmi_value *value, void *target)
@@ -115,7 +110,7 @@ void tmi_read_replicates(tmi_reader *reader, const tmi_value *value, void *targe
         {.name = "scale", .read = read_scale},
         {.name = "rscales", .read = read_rscales},
         {.name = "rho", .read = read_rho},
-        {.name = "mse", .read = read_mse},
+        {.name = "mse", .plain = tmi_plain_yes_no, .field = offsetof(tmi_plan_replicates, mse)},
     };
     tmi_plan_replicates *r = &((tamis_plan *)target)->design.replicates;
     const size_t before = reader->count;

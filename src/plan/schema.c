@@ -140,13 +140,15 @@ tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err)
 
 static const char *key_name(const void *keys, size_t index) { return ((const tmi_plan_key *)keys)[index].name; }
 
+static bool is_offered(const tmi_plan_key *key) { return key->read || key->plain; }
+
 /* ---- maps ---- */
 
 const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_value *value, const tmi_plan_key *keys, size_t key_count)
 {
     for (size_t i = 0; i < key_count; i++) {
         if (strcmp(keys[i].name, tmi_value_key(value)) != 0) continue;
-        if (keys[i].read) return &keys[i];
+        if (is_offered(&keys[i])) return &keys[i];
         tmi_complain_key(reader, value, "not offered: %s", keys[i].not_offered);
         return NULL;
     }
@@ -158,7 +160,7 @@ const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_value *value, con
     tmi_text known;
     tmi_text_init(&known);
     for (size_t i = 0; i < key_count; i++) {
-        if (keys[i].read) tmi_text_format(&known, "%s%s", known.length ? ", " : "", keys[i].name);
+        if (is_offered(&keys[i])) tmi_text_format(&known, "%s%s", known.length ? ", " : "", keys[i].name);
     }
     if (known.failed) reader->no_memory = true;
     else tmi_complain_key(reader, value, "unknown key; expected one of %s", known.bytes);
@@ -176,7 +178,9 @@ void tmi_read_map(tmi_reader *reader, const tmi_value *map, const tmi_plan_key *
     for (const tmi_value *value = tmi_value_first(map); value; value = tmi_value_next(value)) {
         if (tmi_value_get(map, tmi_value_key(value)) != value) continue; /* a duplicate; complained about already */
         const tmi_plan_key *key = tmi_find_key(reader, value, keys, key_count);
-        if (key) key->read(reader, value, target);
+        void *field = key ? (char *)target + key->field : NULL;
+        if (key && key->plain) key->plain(reader, value, field, key);
+        else if (key) key->read(reader, value, field);
     }
     for (size_t i = 0; i < key_count; i++) {
         if (!keys[i].required || tmi_value_get(map, keys[i].name)) continue;
@@ -313,3 +317,26 @@ bool tmi_read_texts(tmi_reader *reader, const tmi_value *value, char ***texts, s
 }
 
 void tmi_read_later(tmi_reader *reader, const tmi_value *value, void *target) { (void)reader, (void)value, (void)target; }
+
+/* ---- fields ---- */
+
+void tmi_plain_text(tmi_reader *reader, const tmi_value *value, void *field, const tmi_plan_key *key)
+{
+    tmi_read_text(reader, value, field, key->example);
+}
+
+void tmi_plain_label(tmi_reader *reader, const tmi_value *value, void *field, const tmi_plan_key *key)
+{
+    tmi_read_label(reader, value, field, key->example);
+}
+
+void tmi_plain_exact(tmi_reader *reader, const tmi_value *value, void *field, const tmi_plan_key *key)
+{
+    tmi_read_exact(reader, value, field, key->example);
+}
+
+void tmi_plain_yes_no(tmi_reader *reader, const tmi_value *value, void *field, const tmi_plan_key *key)
+{
+    (void)key;
+    tmi_read_yes_no(reader, value, field);
+}

@@ -1,8 +1,9 @@
 /* Reading a tree by a table of keys, complaining about everything at once.
  *
  * A map of the format is a table of tmi_plan_key rows: its name, the function that reads its value, whether it must be
- * there. A row without a function is something that tamis does not offer, with the reason; a key that
- * nobody knows gets the nearest name as a suggestion. Adding a key is adding a row.
+ * there. A plain value needs no function of its own: the row names the field that it goes into. A row without a function is
+ * something that tamis does not offer, with the reason; a key that nobody knows gets the nearest name as a suggestion. Adding a
+ * key is adding a row.
  *
  * Complaints are collected with their places, sorted, and become one message of several lines:
  *
@@ -52,14 +53,20 @@ void tmi_reader_clear(tmi_reader *reader);
 /* OK if there were none; otherwise all of them, in the order of the file. Frees them. */
 tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err);
 
+typedef struct tmi_plan_key tmi_plan_key;
 typedef void tmi_read_value(tmi_reader *reader, const tmi_value *value, void *target);
+typedef void tmi_read_field(tmi_reader *reader, const tmi_value *value, void *field, const tmi_plan_key *key);
 
-typedef struct tmi_plan_key {
+struct tmi_plan_key {
     const char *name;
-    tmi_read_value *read;    /* NULL: not offered */
+    tmi_read_value *read;  /* with neither this nor `plain` the key is not offered */
+    tmi_read_field *plain; /* in place of `read`: reads a field, with the example and the number `as` of this row */
+    size_t field;          /* where the field, or the target of `read`, begins in the target of the map */
+    const char *example;
+    int as;
     const char *required;    /* an example, if the key must be there */
     const char *not_offered; /* why there is no such key and what to do instead */
-} tmi_plan_key;
+};
 
 /* Calls the reader of each key of a map. `example` shows what the map looks like if the value is no map. */
 void tmi_read_map(tmi_reader *reader, const tmi_value *map, const tmi_plan_key *keys, size_t key_count, const char *example,
@@ -87,6 +94,9 @@ bool tmi_read_word(tmi_reader *reader, const tmi_value *value, size_t *index, co
 
 /* A list of 1 to `most` texts; the texts that could be read are the caller's also after a complaint. */
 bool tmi_read_texts(tmi_reader *reader, const tmi_value *value, char ***texts, size_t *count, size_t most, const char *example);
+
+/* The same as fields of a target: a text, a label, a number and a bool. */
+tmi_read_field tmi_plain_text, tmi_plain_label, tmi_plain_exact, tmi_plain_yes_no;
 
 /* A key that is read later, when what it needs is known. */
 tmi_read_value tmi_read_later;

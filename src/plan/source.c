@@ -155,10 +155,7 @@ static void read_files(tmi_reader *reader, const tmi_value *value, void *target)
         read_file(reader, item, plan);
 }
 
-static void read_table(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_text(reader, value, &((tamis_plan *)target)->source.table, "interviews");
-}
+#define TEXT(member, says) .plain = tmi_plain_text, .field = offsetof(tamis_plan, source.member), .example = says
 
 /* ---- PostgreSQL ---- */
 
@@ -196,19 +193,12 @@ static void read_postgres(tmi_reader *reader, const tmi_value *value, void *targ
     static const tmi_plan_key keys[] = {
         {.name = "connection", .read = read_connections},
         {.name = "connections", .read = read_connections},
-        {.name = "table", .read = read_table, .required = "table: interviews"},
+        {.name = "table", TEXT(table, "interviews"), .required = "table: interviews"},
     };
     tamis_plan *plan = target;
     tmi_read_map(reader, value, keys, 3, "{connection: service=survey, table: interviews}", plan);
     if (value->kind == TMI_VALUE_MAP && !tmi_value_get(value, "connection") && !tmi_value_get(value, "connections"))
         tmi_complain_key(reader, value, "expected the key connection, e.g. connection: service=survey");
-}
-
-/* ---- rows of a program ---- */
-
-static void read_caller(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_text(reader, value, &((tamis_plan *)target)->source.caller, "interviews of 2026");
 }
 
 /* ---- a client that runs SQL ---- */
@@ -241,11 +231,6 @@ static void read_dialect(tmi_reader *reader, const tmi_value *value, void *targe
     tmi_plan_source *source = &((tamis_plan *)target)->source;
     if (!tmi_read_text(reader, value, &source->dialect, "spark") || tmi_is_one_of(source->dialect, dialects)) return;
     tmi_complain(reader, value, "expected a dialect of SQL: spark, duckdb or postgres");
-}
-
-static void read_rows_version(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_text(reader, value, &((tamis_plan *)target)->source.rows_version, "delta@12");
 }
 
 static void read_errors_to(tmi_reader *reader, const tmi_value *value, void *target)
@@ -302,13 +287,13 @@ static void read_sharded_by(tmi_reader *reader, const tmi_value *value, void *ta
 static const tmi_plan_key keys[] = {
     {.name = "file", .read = read_files},
     {.name = "files", .read = read_files},
-    {.name = "table", .read = read_table},
+    {.name = "table", TEXT(table, "interviews")},
     {.name = "postgres", .read = tmi_read_later},
-    {.name = "caller", .read = read_caller},
+    {.name = "caller", TEXT(caller, "interviews of 2026")},
     {.name = "sharded_by", .read = read_sharded_by},
     {.name = "command", .read = read_command},
     {.name = "dialect", .read = read_dialect},
-    {.name = "rows_version", .read = read_rows_version},
+    {.name = "rows_version", TEXT(rows_version, "delta@12")},
     {.name = "errors_to", .read = read_errors_to},
     {.name = "timeout", .read = read_timeout},
 };

@@ -1,5 +1,7 @@
 /* typical: public guesses of sizes, means and shares. They serve previews and the split of the budget and nothing else, so that a
  * wrong one costs accuracy and never privacy. A guess of what the plan already says is refused: one of the two would be idle. */
+#include <stddef.h>
+
 #include "base/memory.h"
 #include "plan/design_fields.h"
 
@@ -17,8 +19,10 @@ static const struct {
     [CORRELATION] = {"0.05", "an intraclass correlation from 0 to 1"},
 };
 
-static void read_guess(tmi_reader *reader, const tmi_value *value, tamis_number **number, range r)
+static void read_guess(tmi_reader *reader, const tmi_value *value, void *field, const tmi_plan_key *key)
 {
+    const range r = (range)key->as;
+    tamis_number **number = field;
     if (!tmi_read_exact(reader, value, number, ranges[r].example)) return;
     const int64_t most = r == SHARE || r == CORRELATION ? 1 : TMI_MAX_POPULATION;
     const bool counts = r == COUNT || r == SIZE;
@@ -28,79 +32,32 @@ static void read_guess(tmi_reader *reader, const tmi_value *value, tamis_number 
         tmi_complain(reader, value, "expected %s, e.g. %s", ranges[r].expected, ranges[r].example);
 }
 
-static void read_population(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->population, COUNT);
-}
-
-static void read_sample(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->sample, COUNT);
-}
-
-static void read_cluster_mean(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->cluster, SIZE);
-}
-
-static void read_cluster_sd(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->cluster_sd, SPREAD);
-}
+#define GUESS(key, member, range) .name = key, .plain = read_guess, .field = offsetof(tmi_plan_typical, member), .as = range
 
 /* A mean size, or {mean, sd}. */
 static void read_cluster(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_cluster_mean, .required = "mean: 12"},
-                                        {.name = "sd", .read = read_cluster_sd}};
+    static const tmi_plan_key keys[] = {{GUESS("mean", cluster, SIZE), .required = "mean: 12"},
+                                        {GUESS("sd", cluster_sd, SPREAD)}};
     if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 12, sd: 4}", target);
-    else read_cluster_mean(reader, value, target);
-}
-
-static void read_taken(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->taken, SIZE);
-}
-
-static void read_rows_mean(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->rows, SIZE);
-}
-
-static void read_rows_sd(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->rows_sd, SPREAD);
+    else read_guess(reader, value, &((tmi_plan_typical *)target)->cluster, &keys[0]);
 }
 
 /* A mean number, or {mean, sd}. */
 static void read_rows(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_rows_mean, .required = "mean: 2.5"},
-                                        {.name = "sd", .read = read_rows_sd}};
+    static const tmi_plan_key keys[] = {{GUESS("mean", rows, SIZE), .required = "mean: 2.5"}, {GUESS("sd", rows_sd, SPREAD)}};
     if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 2.5, sd: 1}", target);
-    else read_rows_mean(reader, value, target);
-}
-
-static void read_response(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->response, SHARE);
-}
-
-static void read_icc(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_guess(reader, value, &((tmi_plan_typical *)target)->icc, CORRELATION);
+    else read_guess(reader, value, &((tmi_plan_typical *)target)->rows, &keys[0]);
 }
 
 void tmi_read_typical(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
-        {.name = "population", .read = read_population},
-        {.name = "sample", .read = read_sample},
-        {.name = "cluster", .read = read_cluster},
-        {.name = "taken", .read = read_taken},
-        {.name = "rows", .read = read_rows},
-        {.name = "response", .read = read_response},
-        {.name = "icc", .read = read_icc},
+        {GUESS("population", population, COUNT)},  {GUESS("sample", sample, COUNT)},
+        {.name = "cluster", .read = read_cluster}, {GUESS("taken", taken, SIZE)},
+        {.name = "rows", .read = read_rows},       {GUESS("response", response, SHARE)},
+        {GUESS("icc", icc, CORRELATION)},
     };
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{population: 50000, sample: 2000}",
                  &((tamis_plan *)target)->design.typical);

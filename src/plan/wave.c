@@ -1,4 +1,5 @@
 /* Which wave of a repeated survey a plan releases from, and who is in it. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,12 +7,8 @@
 #include "plan/json.h"
 #include "plan/sections.h"
 
+#define NAME "2026-Q3"
 #define EXAMPLE "{name: 2026-Q3, groups: [A, B]}"
-
-static void read_name(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_text(reader, value, &((tmi_plan_wave *)target)->name, "2026-Q3");
-}
 
 static int compare_texts(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
 
@@ -27,21 +24,20 @@ static void read_groups(tmi_reader *reader, const tmi_value *value, void *target
     }
 }
 
-static void read_same_sample(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_yes_no(reader, value, &((tmi_plan_wave *)target)->same_sample);
-}
-
 void tmi_read_wave(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
-        {.name = "name", .read = read_name, .required = "name: 2026-Q3"},
+        {.name = "name",
+         .plain = tmi_plain_text,
+         .field = offsetof(tmi_plan_wave, name),
+         .example = NAME,
+         .required = "name: " NAME},
         {.name = "groups", .read = read_groups},
-        {.name = "same_sample", .read = read_same_sample},
+        {.name = "same_sample", .plain = tmi_plain_yes_no, .field = offsetof(tmi_plan_wave, same_sample)},
     };
     tmi_plan_wave *wave = &((tamis_plan *)target)->wave;
     if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 3, EXAMPLE, wave);
-    else read_name(reader, value, wave);
+    else tmi_read_text(reader, value, &wave->name, NAME);
 }
 
 void tmi_plan_wave_clear(tmi_plan_wave *wave)
@@ -61,6 +57,6 @@ void tmi_put_wave(tmi_json_out *out, const tmi_plan_wave *wave)
         for (size_t i = 0; i < wave->group_count; i++) tmi_json_put_string(out, wave->groups[i]);
         tmi_json_close(out, ']');
     }
-    if (wave->same_sample) { tmi_json_add_boolean(out, "same_sample", true); }
+    if (wave->same_sample) tmi_json_add_boolean(out, "same_sample", true);
     tmi_json_close(out, '}');
 }

@@ -1,36 +1,18 @@
 /* What may stand beside a design: a column of weights and its bounds, nonresponse, the variance of estimates. */
 #include <math.h>
+#include <stddef.h>
 
 #include "plan/design_fields.h"
 #include "plan/names.h"
 
-static void read_weight(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_text(reader, value, &((tamis_plan *)target)->design.weight, "weight");
-}
-
 /* A weight says how many units one stands for: beyond all populations there is none. */
-static void read_positive(tmi_reader *reader, const tmi_value *value, tamis_number **number, const char *example)
+static void read_positive(tmi_reader *reader, const tmi_value *value, void *field, const tmi_plan_key *key)
 {
-    if (tmi_read_exact(reader, value, number, example) &&
+    tamis_number **number = field;
+    if (tmi_read_exact(reader, value, number, key->example) &&
         (tmi_number_sign(*number) <= 0 || tmi_number_compare_int(*number, TMI_MAX_POPULATION) > 0))
         tmi_complain(reader, value, "expected a number above 0 and at most %lld, e.g. %s", (long long)TMI_MAX_POPULATION,
-                     example);
-}
-
-static void read_max_weight(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_positive(reader, value, &((tamis_plan *)target)->design.max_weight, "5000");
-}
-
-static void read_max_unit_weight(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_positive(reader, value, &((tamis_plan *)target)->design.max_unit_weight, "9000");
-}
-
-static void read_weight_step(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_positive(reader, value, &((tamis_plan *)target)->design.weight_step, "0.001");
+                     key->example);
 }
 
 static void read_weights_are(tmi_reader *reader, const tmi_value *value, void *target)
@@ -38,11 +20,6 @@ static void read_weights_are(tmi_reader *reader, const tmi_value *value, void *t
     static const char *const words[] = {"design", "final"};
     size_t i;
     if (tmi_read_word(reader, value, &i, words, 2)) ((tamis_plan *)target)->design.weights_final = i == 1;
-}
-
-static void read_nonresponse(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    tmi_read_yes_no(reader, value, &((tamis_plan *)target)->design.nonresponse);
 }
 
 static void read_variance(tmi_reader *reader, const tmi_value *value, void *target)
@@ -63,16 +40,18 @@ static void read_regularise(tmi_reader *reader, const tmi_value *value, void *ta
                      "expected a share above 0 and below 1, by which weights are shrunk towards their mean, e.g. 0.3");
 }
 
+#define FIELD(member) .field = offsetof(tamis_plan, design.member)
+
 const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
-    {.name = "weight", .read = read_weight},
-    {.name = "max_weight", .read = read_max_weight},
-    {.name = "weight_step", .read = read_weight_step},
+    {.name = "weight", .plain = tmi_plain_text, FIELD(weight), .example = "weight"},
+    {.name = "max_weight", .plain = read_positive, FIELD(max_weight), .example = "5000"},
+    {.name = "weight_step", .plain = read_positive, FIELD(weight_step), .example = "0.001"},
     {.name = "weights_are", .read = read_weights_are},
-    {.name = "nonresponse", .read = read_nonresponse},
+    {.name = "nonresponse", .plain = tmi_plain_yes_no, FIELD(nonresponse)},
     {.name = "variance", .read = read_variance},
     {.name = "regularise", .read = read_regularise},
     {.name = "typical", .read = tmi_read_typical},
-    {.name = "max_unit_weight", .read = read_max_unit_weight},
+    {.name = "max_unit_weight", .plain = read_positive, FIELD(max_unit_weight), .example = "9000"},
     {.name = "replicates", .read = tmi_read_replicates},
 };
 

@@ -10,6 +10,7 @@
 #include "plan/json.h"
 #include "plan/json_fields.h"
 #include "plan/outsiders.h"
+#include "release/bounds.h"
 #include "release/identity.h"
 #include "release/quantiles/kept.h"
 #include "release/source_parts.h"
@@ -141,8 +142,7 @@ void tmi_plan_bill_clear(tmi_plan_bill *b)
     tmi_free(b->measures);
     tmi_value_free(b->frozen);
     tmi_value_free(b->source);
-    tamis_number_free(b->as_rho);
-    tamis_number_free(b->mu_squared);
+    tmi_number_frees(&b->as_rho, &b->mu_squared, NULL);
     tmi_by_stratum_clear(&b->amount);
     tmi_by_stratum_clear(&b->budget);
     *b = (tmi_plan_bill){0};
@@ -219,24 +219,43 @@ tamis_status tmi_account_promise(tmi_promised *promised, const tmi_schedule *s, 
                                  const tmi_losses *losses, const tmi_ledger_coin *cap, tamis_error *err)
 {
     tamis_number *eps = NULL, *delta = NULL, **strata = NULL;
+    tmi_loss_parts parts = {0};
     tamis_status status;
     TMI_TRY(tmi_losses_sample(&eps, &delta, losses, cap, s->gaussian ? s->delta : NULL, err));
+    TMI_TRY(tmi_losses_parts(&parts, losses, err));
     TMI_TRY(by_stratum(&strata, s->plan, losses, cap, err));
-    TMI_TRY(tmi_promised_make(promised, s->plan, tmi_frame_of(s), eps, delta, strata, apart(standing, s->plan), err));
+    TMI_TRY(tmi_promised_make(promised, s->plan, tmi_frame_of(s), eps, delta, &parts, strata, apart(standing, s->plan), err));
 
 done:
+    tmi_loss_parts_clear(&parts);
     tmi_free(strata);
-    tamis_number_free(eps);
-    tamis_number_free(delta);
+    tmi_number_frees(&eps, &delta, NULL);
+    return status;
+}
+
+/* Of a schedule alone. */
+static tamis_status parts_of(tmi_loss_parts *parts, const tmi_schedule *s, tamis_error *err)
+{
+    tamis_status status;
+    *parts = (tmi_loss_parts){0};
+    if (!s->gaussian) return TAMIS_OK;
+    TMI_TRY(tmi_number_ratio(&parts->pure, 0, 1, err));
+    TMI_TRY(s->gaussian == TMI_ROUNDED_NORMAL ? tmi_schedule_mu_squared(&parts->mu_squared, s, err)
+                                              : tmi_number_copy(&parts->rho, s->spent, err));
+
+done:
     return status;
 }
 
 tamis_status tmi_promise_alone(tmi_promised *promised, const tmi_schedule *s, tamis_error *err)
 {
     tmi_by_stratum losses = {0};
+    tmi_loss_parts parts = {0};
     tamis_status status = put_losses(&losses, s, err);
+    if (status == TAMIS_OK) status = parts_of(&parts, s, err);
     if (status == TAMIS_OK)
-        status = tmi_promised_make(promised, s->plan, tmi_frame_of(s), s->epsilon, s->delta, losses.epsilons, NULL, err);
+        status = tmi_promised_make(promised, s->plan, tmi_frame_of(s), s->epsilon, s->delta, &parts, losses.epsilons, NULL, err);
+    tmi_loss_parts_clear(&parts);
     tmi_by_stratum_clear(&losses);
     return status;
 }
@@ -377,12 +396,14 @@ done:
     return status;
 }
 
-tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *answers, const char *kept, const tmi_schedule *s,
-                        tamis_error *err)
+tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *answers, const char *kept, tmi_schedule *s, tamis_error *err)
 {
     tmi_value *json = NULL;
+    bool right;
     tamis_status status;
     TMI_TRY(tmi_json_read_watched(&json, kept, strlen(kept), s->watch, err));
+    TMI_TRY(tmi_take_bounds(&right, s, tmi_value_get(json, "bounds"), err));
+    if (!right) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
     const tmi_value *list = tmi_value_get(json, "measurements");
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];

@@ -184,6 +184,13 @@ static void put_amplification(tmi_json_out *out, const tmi_promised *p)
     if (!p->outsider.proved) tmi_json_add_string(out, "reason", p->outsider.reason);
     tmi_add_exact(out, "epsilon", p->epsilon);
     tmi_add_exact(out, "delta", p->delta);
+    if (p->outsider.by_profile) {
+        const tmi_loss_parts *parts = &p->parts;
+        tmi_json_add_open(out, "profile", '{');
+        tmi_add_exact(out, "epsilon", parts->pure);
+        tmi_add_exact(out, parts->mu_squared ? "mu_squared" : "rho", parts->mu_squared ? parts->mu_squared : parts->rho);
+        tmi_json_close(out, '}');
+    }
     if (p->by_stratum) {
         tmi_json_add_open(out, "strata", '[');
         for (size_t h = 0; h < p->strata; h++) tmi_put_exact(out, p->by_stratum[h]);
@@ -239,6 +246,7 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
         tmi_json_key(out, "earlier");
         tmi_put_earlier(out, s->earlier);
     }
+    tmi_put_bound_tasks(out, s);
     tmi_json_key(out, "measurements");
     put_measurements(out, s);
     if (s->quantile_task_count > 0) {
@@ -294,9 +302,9 @@ done:
     return status;
 }
 
-/* What a new account adds: twelve fractions, an entry, the reason of a new account (each byte of a name takes six at most),
+/* What a new account adds: fourteen fractions, an entry, the reason of a new account (each byte of a name takes six at most),
  * hashes. */
-#define OF_ACCOUNT (12 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
+#define OF_ACCOUNT (14 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
 /* What an engine that is asked in SQL adds: a table and a version of the rows of 1,000 bytes each, of which each takes six at
  * most. */

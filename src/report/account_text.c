@@ -82,8 +82,7 @@ static void put_times(tmi_text *text, const tamis_number *loss)
     if (tmi_number_ratio(&times, PROPOSED, 1, NULL) != TAMIS_OK || tmi_number_mul(&product, loss, times, NULL) != TAMIS_OK)
         text->failed = true;
     else tmi_text_number_up(text, tmi_number_compare_int(product, TAMIS_MAX_LOSS) > 0 ? loss : product);
-    tamis_number_free(times);
-    tamis_number_free(product);
+    tmi_number_frees(&times, &product, NULL);
 }
 
 void tmi_budget_line(tmi_text *text, const tamis_plan *plan)

@@ -186,7 +186,7 @@ static tamis_status ask(verdict *v, tamis_design *design, tamis_neighbours neigh
     *v = (verdict){0};
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
-    tamis_sample_promise promise = {one, zero, neighbours, neighbours, 1};
+    tamis_sample_promise promise = {.eps = one, .delta = zero, .neighbours = neighbours, .mechanism = neighbours};
     status = tamis_amplify_design(&amplified, design, &promise, &reason);
     if (status == TAMIS_REFUSED) {
         snprintf(v->reason, sizeof v->reason, "%.390s", reason.message);
@@ -203,8 +203,7 @@ static tamis_status ask(verdict *v, tamis_design *design, tamis_neighbours neigh
 done:
     tamis_amplified_clear(&amplified);
     tamis_design_free(design);
-    tamis_number_free(one);
-    tamis_number_free(zero);
+    tmi_number_frees(&one, &zero, NULL);
     return status;
 }
 

@@ -92,6 +92,8 @@ static void put_unit_contribution(tmi_json_out *out, const tmi_schedule *s, cons
 
 static void put_grids(tmi_json_out *out, const tmi_schedule *s, const tmi_plan_column *column)
 {
+    const tmi_private_bound *bound = tmi_private_bound_of(s->plan, column);
+    if (bound && !bound->found) column = bound->declared; /* a guess says nothing: the same is asked whatever it is */
     tmi_json_key(out, "grid");
     if (!column->by_stratum) put_grid(out, &(tmi_plan_range){column->from, column->to, column->step, column->grid});
     else tmi_json_open(out, '[');

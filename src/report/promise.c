@@ -9,6 +9,7 @@
 #include "num/bound.h"
 #include "num/law/noise.h"
 #include "num/number.h"
+#include "report/bound_words.h"
 #include "report/quantile_words.h"
 #include "report/report_words.h"
 #include "report/specification.h"
@@ -130,11 +131,7 @@ done:
     return status;
 }
 
-static void losses_clear(losses *l)
-{
-    tamis_number_free(l->epsilon);
-    tamis_number_free(l->delta);
-}
+static void losses_clear(losses *l) { tmi_number_frees(&l->epsilon, &l->delta, NULL); }
 
 /* Value of the key "meaning". What cannot be computed fails the text. */
 static void put_meaning(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider)
@@ -300,6 +297,7 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
         tmi_text_put(
             p, " That is the epsilon of the stratum that may lose most; each stratum has its own, which follows from the target "
                "for outsiders.");
+    tmi_bounds_words(p, schedule);
     tmi_quantile_tasks_words(p, schedule);
 }
 

@@ -375,8 +375,7 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     if (r->plan->design.max_weight) tmi_json_add_integer(out, "weights_above_max_weight", r->weights_above);
     if (r->plan->design.max_unit_weight) {
         tmi_json_add_integer(out, "units_above_max_unit_weight", r->units_above);
-        tmi_json_key(out, "weight_beyond_max_unit_weight");
-        tmi_json_put_real(out, r->weight_beyond);
+        tmi_json_add_real(out, "weight_beyond_max_unit_weight", r->weight_beyond);
     }
     if (r->stages.compared) {
         tmi_json_add_open(out, "clusters", '{');
@@ -401,8 +400,7 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         if (column->recode) tmi_json_add_integer(out, "contradicting", r->facts[i].contradicting);
         if (column->unit_contribution) {
             tmi_json_add_integer(out, "units_above_unit_contribution", r->facts[i].units_above);
-            tmi_json_key(out, "share_beyond_unit_contribution");
-            tmi_json_put_real(out, r->facts[i].beyond);
+            tmi_json_add_real(out, "share_beyond_unit_contribution", r->facts[i].beyond);
         }
         tmi_json_close(out, '}');
     }

@@ -60,9 +60,16 @@ static tamis_status take(tmi_outsider *o, const tamis_amplified *found, tamis_er
 /* The tables' sensitivity is that of a record replaced. Where the number of records is random it is also that of one added or
  * removed, since a record may always add nothing there; where it is fixed no two samples compare that differ in it. */
 static tamis_status amplify(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
-                            const tamis_number *delta, tamis_number *const *by_stratum, tamis_error *err)
+                            const tamis_number *delta, const tmi_loss_parts *parts, tamis_number *const *by_stratum,
+                            tamis_error *err)
 {
-    const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
+    const tamis_sample_promise promise = {.eps = eps,
+                                          .delta = delta,
+                                          .neighbours = TAMIS_REPLACE,
+                                          .mechanism = TAMIS_ANY_ONE,
+                                          .pure = parts->pure,
+                                          .mu_squared = parts->mu_squared,
+                                          .rho = parts->rho};
     tamis_design *design = NULL;
     tamis_amplified found = {0};
     tamis_status status;
@@ -73,6 +80,7 @@ static tamis_status amplify(tmi_outsider *o, const tamis_plan *plan, const tmi_f
     TMI_TRY(take(o, &found, err));
     for (size_t i = 0; by_stratum && i < o->part_count; i++) o->parts[i].sampled = by_stratum[o->parts[i].stratum];
     o->theorem = theorem_of(&plan->design, found.theorem);
+    o->by_profile = found.by_profile;
 
 done:
     tamis_amplified_clear(&found);
@@ -81,13 +89,14 @@ done:
 }
 
 static tamis_status make(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
-                         const tamis_number *delta, tamis_number *const *by_stratum, tamis_error *err)
+                         const tamis_number *delta, const tmi_loss_parts *parts, tamis_number *const *by_stratum,
+                         tamis_error *err)
 {
     tamis_error reason = {0};
     tamis_status status;
     *o = (tmi_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
     if (excluded(o, plan)) return TAMIS_OK;
-    status = amplify(o, plan, frame, eps, delta, by_stratum, &reason);
+    status = amplify(o, plan, frame, eps, delta, parts, by_stratum, &reason);
     o->proved = status == TAMIS_OK;
     if (status == TAMIS_OK) return TAMIS_OK;
     clear(o);
@@ -147,8 +156,8 @@ void tmi_outsider_drop(tmi_outsider *o, const char *reason)
 
 void tmi_promised_clear(tmi_promised *p)
 {
-    tamis_number_free(p->epsilon);
-    tamis_number_free(p->delta);
+    tmi_number_frees(&p->epsilon, &p->delta, NULL);
+    tmi_loss_parts_clear(&p->parts);
     clear(&p->outsider);
     for (size_t h = 0; p->by_stratum && h < p->strata; h++) tamis_number_free(p->by_stratum[h]);
     tmi_free(p->by_stratum);
@@ -181,16 +190,38 @@ done:
     return status;
 }
 
+static bool same_number(const tamis_number *x, const tamis_number *y)
+{
+    return !x == !y && (!x || tmi_number_compare(x, y) == 0);
+}
+
+static bool same_parts(const tmi_loss_parts *x, const tmi_loss_parts *y)
+{
+    return same_number(x->pure, y->pure) && same_number(x->mu_squared, y->mu_squared) && same_number(x->rho, y->rho);
+}
+
 tamis_status tmi_promised_make(tmi_promised *p, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
-                               const tamis_number *delta, tamis_number *const *by_stratum, const char *apart, tamis_error *err)
+                               const tamis_number *delta, tmi_loss_parts *parts, tamis_number *const *by_stratum,
+                               const char *apart, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    const bool one_point = p->one_point;
+    tmi_loss_parts none = {0};
+    if (!parts) parts = &none;
+    if (one_point) tmi_loss_parts_clear(parts);
     const bool same = p->epsilon && p->apart == apart && same_by_stratum(p, by_stratum) &&
-                      tmi_number_compare(p->epsilon, eps) == 0 && tmi_number_compare(p->delta, delta) == 0;
-    if (same) return TAMIS_OK;
+                      tmi_number_compare(p->epsilon, eps) == 0 && tmi_number_compare(p->delta, delta) == 0 &&
+                      same_parts(&p->parts, parts);
+    if (same) {
+        tmi_loss_parts_clear(parts);
+        return TAMIS_OK;
+    }
     tmi_promised_clear(p);
+    p->one_point = one_point;
+    p->parts = *parts;
+    *parts = (tmi_loss_parts){0};
     TMI_TRY(copy_by_stratum(p, by_stratum, plan->design.stratum_count, err));
-    TMI_TRY(make(&p->outsider, plan, frame, eps, delta, p->by_stratum, err));
+    TMI_TRY(make(&p->outsider, plan, frame, eps, delta, &p->parts, p->by_stratum, err));
     if (p->outsider.proved && apart) tmi_outsider_drop(&p->outsider, apart);
     p->apart = apart;
     TMI_TRY(tmi_number_copy(&p->delta, delta, err));

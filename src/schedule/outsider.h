@@ -5,6 +5,7 @@
 #ifndef TMI_SCHEDULE_OUTSIDER_H
 #define TMI_SCHEDULE_OUTSIDER_H
 
+#include "ledger/losses.h"
 #include "plan/frame_facts.h"
 #include "plan/plan.h"
 
@@ -20,6 +21,7 @@ typedef struct tmi_outsider {
     bool proved;
     tamis_bound epsilon, delta; /* {0, inf} and {0, 1} if not proved */
     const char *theorem;        /* the theorem that proves it */
+    bool by_profile;            /* epsilon follows from the parts of the loss (amplification/split.c) */
     tmi_outsider_part *parts;   /* one per stratum, if there are several */
     size_t part_count;
     char reason[512]; /* why nothing is proved: a clause, without a full stop */
@@ -30,6 +32,8 @@ typedef struct tmi_promised {
     tamis_number *epsilon, *delta; /* what a sampled unit has lost */
     tamis_number **by_stratum;     /* with a target for outsiders, that of each stratum: none is above epsilon; else NULL */
     size_t strata;
+    tmi_loss_parts parts;  /* what epsilon and delta are made of; empty if that is not known */
+    bool one_point;        /* an older certificate: the parts do not count */
     const char *apart;     /* why sampling is not counted across the waves of the account, a static text; NULL if it is */
     tmi_outsider outsider; /* what sampling makes of these */
 } tmi_promised;
@@ -38,11 +42,11 @@ typedef struct tmi_promised {
 bool tmi_promised_is_sound(const tmi_promised *promised);
 
 /* Makes the promise for these losses of a sampled unit (`by_stratum`: of each stratum, NULL: the same in all); a promise that was
- * made for the same losses is kept as it is. `frame`: what the plan's frame says, NULL without one. `promised` is empty at first,
- * and the caller clears it. Errors: UNABLE, SYSTEM. */
+ * made for the same losses is kept as it is. `frame`: what the plan's frame says, NULL without one. `promised` is empty at first
+ * but for `one_point`, takes the parts (NULL: not known), and is cleared by the caller. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_promised_make(tmi_promised *promised, const tamis_plan *plan, const tmi_frame_facts *frame,
-                               const tamis_number *epsilon, const tamis_number *delta, tamis_number *const *by_stratum,
-                               const char *apart, tamis_error *err);
+                               const tamis_number *epsilon, const tamis_number *delta, tmi_loss_parts *parts,
+                               tamis_number *const *by_stratum, const char *apart, tamis_error *err);
 void tmi_promised_clear(tmi_promised *promised);
 
 /* What a sampled unit may lose so that somebody else of the frame loses no more than the plan's epsilon and delta, if the sample

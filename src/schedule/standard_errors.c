@@ -392,7 +392,7 @@ static bool is_quadratic(const tmi_schedule *s, size_t i, size_t axis)
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_plan_model *m = t->model;
     const tmi_plan_column *number = s->workload.origins[axis].number;
-    bool quadratic = number && t->kind == TMI_CORRELATION;
+    bool quadratic = number && (t->kind == TMI_CORRELATION || axis == s->workload.number_axis);
     for (size_t k = 0; m && k < m->on_count; k++) quadratic = quadratic || (m->on[k]->is_number && number == m->on[k]);
     return quadratic;
 }

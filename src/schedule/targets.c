@@ -70,6 +70,18 @@ static tamis_status take(tmi_targets *a, const tmi_schedule *s, const tmi_combin
     return add_needed(a, &marginal, err);
 }
 
+/* Beside tables with the number that results are calibrated to, the same without it may be measured: most of a calibrated number
+ * is the sum itself, and products are needed less precisely. */
+static tamis_status add_without_number(tmi_targets *a, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
+{
+    tmi_marginal marginal = {.weighting = c->weighting, .domain = c->domain};
+    if (s->workload.number_axis == SIZE_MAX) return TAMIS_OK;
+    for (size_t i = 0; i < c->axis_count; i++)
+        if (c->axes[i] != s->workload.number_axis && !is_constant(c, i, s->workload.axes[c->axes[i]].levels))
+            marginal.axes[marginal.axis_count++] = c->axes[i];
+    return marginal.axis_count > 0 ? add_needed(a, &marginal, err) : TAMIS_OK;
+}
+
 static bool is_zero(const double c[TMI_MOMENTS])
 {
     for (size_t m = 0; m < TMI_MOMENTS; m++)
@@ -88,7 +100,8 @@ static tamis_status take_moments(tmi_targets *a, const tmi_schedule *s, tmi_weig
     for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
     TMI_TRY(tmi_expected_factors(&factors, s, i, err));
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, weighting, i, 0, stratum, scaled, factors, err));
-    status = take(a, s, &sum.combination, err);
+    status = add_without_number(a, s, &sum.combination, err);
+    if (status == TAMIS_OK) status = take(a, s, &sum.combination, err);
     tmi_moment_sum_clear(&sum);
 
 done:

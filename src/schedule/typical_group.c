@@ -381,7 +381,7 @@ static double margin_of(const tmi_typical_group *o, const subject *about, const 
     return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(quadratic(o->spread, &noise->spread));
 }
 
-static tmi_expected_group prospect_of(const subject *about, size_t group, double part, const tmi_group_noise *noise)
+static tmi_expected_group expected_group_of(const subject *about, size_t group, double part, const tmi_group_noise *noise)
 {
     const tmi_schedule *s = about->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
@@ -484,7 +484,7 @@ tamis_status tmi_expected_groups_make(tmi_expected_group **list, size_t *count, 
         if (*count == 1) part = 1 / (double)tmi_statistic_cells(t);
         const tmi_group_noise *noise;
         TMI_TRY(tmi_group_noise_of(&noise, &noises, cell, err));
-        (*list)[cell] = prospect_of(&about, *count == 1 ? SIZE_MAX : cell, part, noise);
+        (*list)[cell] = expected_group_of(&about, *count == 1 ? SIZE_MAX : cell, part, noise);
         if ((*list)[cell].error.scale < 0) TMI_TRY(tmi_fail_memory(err));
     }
 

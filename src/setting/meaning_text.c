@@ -172,12 +172,8 @@ tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tam
 
 static void put_bounds(tmi_json_out *out, const char *key, const char *const *names, const tamis_bound *list, size_t count)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
-    for (size_t i = 0; i < count; i++) {
-        tmi_json_key(out, names[i]);
-        tmi_json_put_bound(out, list[i]);
-    }
+    tmi_json_add_open(out, key, '{');
+    for (size_t i = 0; i < count; i++) { tmi_json_add_bound(out, names[i], list[i]); }
     tmi_json_close(out, '}');
 }
 
@@ -237,12 +233,9 @@ static tamis_status put_list(tmi_json_out *out, const tamis_promise *promise, bo
     for (size_t i = 0; i < LINES; i++) {
         if (!lines[i].claimed) continue;
         tmi_json_open(out, '{');
-        tmi_json_key(out, "who");
-        tmi_json_put_string(out, lines[i].who);
-        tmi_json_key(out, "odds");
-        tmi_json_put_bound(out, lines[i].meaning.odds);
-        tmi_json_key(out, "except");
-        tmi_json_put_bound(out, lines[i].meaning.except);
+        tmi_json_add_string(out, "who", lines[i].who);
+        tmi_json_add_bound(out, "odds", lines[i].meaning.odds);
+        tmi_json_add_bound(out, "except", lines[i].meaning.except);
         put_bounds(out, "posterior", priors, lines[i].meaning.posterior, TAMIS_PRIORS);
         put_bounds(out, "found", alarms, lines[i].meaning.found, TAMIS_ALARMS);
         if (shown) put_shown(out, &lines[i]);

@@ -166,9 +166,10 @@ static tamis_status take_effect(taking *t, const uint32_t *on, size_t count, dou
     return TAMIS_OK;
 }
 
-/* Goes through the effects of a combination, axis by axis: each axis is off, or on in one of its ways. `products` are those of
+/* Takes all effects of a combination, axis by axis: each axis is off, or on in one of its ways. `products` are those of
  * the terms' parts on the axes so far. Effects of single numbers belong to the arrowhead and are left out. */
-static tamis_status walk(taking *t, size_t axis, uint32_t *on, size_t count, double (*products)[TMI_MAX_TERMS], tamis_error *err)
+static tamis_status take_effects(taking *t, size_t axis, uint32_t *on, size_t count, double (*products)[TMI_MAX_TERMS],
+                                 tamis_error *err)
 {
     const size_t terms = t->c->term_count;
     tamis_status status = TAMIS_OK;
@@ -190,7 +191,7 @@ static tamis_status walk(taking *t, size_t axis, uint32_t *on, size_t count, dou
             for (size_t j = 0; j < terms; j++)
                 next[i][j] = products[i][j] * (way < ways && a->degree == 0 ? s->remainder[i][j] : v[i] * v[j]);
         if (way < ways) on[count] = (uint32_t)(t->c->axes[axis] * TMI_LEVELS + way);
-        TMI_TRY(walk(t, axis + 1, on, count + (way < ways), next, err));
+        TMI_TRY(take_effects(t, axis + 1, on, count + (way < ways), next, err));
     }
 
 done:
@@ -245,7 +246,7 @@ static tamis_status take(tmi_parts_of_effects *p, const tmi_effects *e, tmi_effe
         t.largest = fmax(t.largest, square);
     }
     TMI_TRY(take_star(&t, err));
-    TMI_TRY(walk(&t, 0, on, 0, scales, err));
+    TMI_TRY(take_effects(&t, 0, on, 0, scales, err));
 
 done:
     if (status != TAMIS_OK) tmi_parts_of_effects_clear(p);

@@ -25,8 +25,8 @@
 #include "strategy/axis.h"
 
 #define TMI_MAX_AXES 12 /* a table has no more axes: groupings, `where`, indicators and numbers */
-#define TMI_MAX_TERMS 3
-#define TMI_DUST 1e-9 /* a number that is smaller than this, relative to what it was computed from, is 0 but for rounding */
+#define TMI_MAX_TERMS 6 /* powers of a number y, for each of those of the number that results are calibrated to */
+#define TMI_DUST 1e-9   /* a number that is smaller than this, relative to what it was computed from, is 0 but for rounding */
 
 /* Which axes a table has, in ascending order; one of the second stage may have the axis of a number twice. RAW and CENTRED
  * have one axis, which is a number's; GRAM has those of two numbers or more, and perhaps others. Without axes it is the number of

@@ -291,12 +291,9 @@ tamis_status tamis_study_allocation(tamis_study **study, const tamis_study_strat
     tamis_study_strata asked;
     tamis_study_options how;
     answer a = {0};
-    tmi_sheet sheet;
-    tmi_text text, json, csv;
-    char *svg = NULL;
+    tmi_study_forms forms;
     tamis_status status;
-    tmi_sheet_init(&sheet, sheet_columns, sizeof sheet_columns / sizeof *sheet_columns);
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
+    tmi_study_forms_init(&forms, sheet_columns, sizeof sheet_columns / sizeof *sheet_columns);
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     TMI_TRY(tmi_options_take(&asked, sizeof asked, strata, "strata", err));
@@ -315,19 +312,17 @@ tamis_status tamis_study_allocation(tamis_study **study, const tamis_study_strat
             a.errors[k][p] = sqrt(tmi_allocation_variance(a.strata.list, a.strata.count, a.sizes[k], a.eps, p));
     }
     for (size_t h = 0; h < a.strata.count; h++) {
-        tmi_sheet_words(&sheet, a.strata.list[h].name);
-        tmi_sheet_number(&sheet, a.strata.list[h].population);
-        for (int k = 0; k < TMI_PROMISES; k++) tmi_sheet_number(&sheet, (double)a.sizes[k][h]);
+        tmi_sheet_words(&forms.sheet, a.strata.list[h].name);
+        tmi_sheet_number(&forms.sheet, a.strata.list[h].population);
+        for (int k = 0; k < TMI_PROMISES; k++) tmi_sheet_number(&forms.sheet, (double)a.sizes[k][h]);
     }
-    write_text(&text, &a);
-    write_json(&json, &a, &sheet);
-    tmi_sheet_csv(&csv, &sheet);
-    TMI_TRY(write_svg(&svg, &a, err));
-    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+    write_text(&forms.text, &a);
+    write_json(&forms.json, &a, &forms.sheet);
+    TMI_TRY(write_svg(&forms.svg, &a, err));
+    status = tmi_study_make(study, &forms, err);
 
 done:
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
-    tmi_sheet_clear(&sheet);
+    tmi_study_forms_clear(&forms);
     answer_clear(&a);
     return status;
 }

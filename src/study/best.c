@@ -203,13 +203,10 @@ tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *q
                               tamis_error *err)
 {
     tmi_study_asked a = {0};
-    tmi_sheet sheet;
-    tmi_text text, json, csv;
+    tmi_study_forms forms;
     tmi_json_out out;
-    char *svg = NULL;
     tamis_status status;
-    tmi_sheet_init(&sheet, gain_columns, sizeof gain_columns / sizeof *gain_columns);
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
+    tmi_study_forms_init(&forms, gain_columns, sizeof gain_columns / sizeof *gain_columns);
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     TMI_TRY(tmi_study_asked_init(&a, question, options, USUAL_RUNS, err));
@@ -228,23 +225,21 @@ tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *q
     bool fails = false;
     if (is_asked(&a, TMI_MECHANISM_SMOOTH_PAPER)) TMI_TRY(check_published(&fails, &own, err));
     if (is_asked(&a, TMI_MECHANISM_SMOOTH_PAPER) && secret.delta < 1) TMI_TRY(check_published(&fails, &secret, err));
-    gain_text(&text, &a, errors, n, &secret, fails);
-    gain_sheet(&sheet, &a, errors, (const uint32_t[]){N, n, n}, (const tmi_spending[]){own, own, secret});
-    tmi_sheet_csv(&csv, &sheet);
-    tmi_json_out_init(&out, &json, true);
+    gain_text(&forms.text, &a, errors, n, &secret, fails);
+    gain_sheet(&forms.sheet, &a, errors, (const uint32_t[]){N, n, n}, (const tmi_spending[]){own, own, secret});
+    tmi_json_out_init(&out, &forms.json, true);
     tmi_json_open(&out, '{');
     tmi_json_add_integer(&out, "tamis", 1);
     tmi_study_asked_json(&out, &a);
     tmi_json_add_boolean(&out, "smooth_paper_keeps_its_promise", !fails);
-    tmi_sheet_json(&out, "results", &sheet);
+    tmi_sheet_json(&out, "results", &forms.sheet);
     tmi_json_close(&out, '}');
-    tmi_text_put(&json, "\n");
-    TMI_TRY(gain_svg(&svg, &a, errors, err));
-    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+    tmi_text_put(&forms.json, "\n");
+    TMI_TRY(gain_svg(&forms.svg, &a, errors, err));
+    status = tmi_study_make(study, &forms, err);
 
 done:
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
-    tmi_sheet_clear(&sheet);
+    tmi_study_forms_clear(&forms);
     tmi_study_asked_clear(&a);
     return status;
 }
@@ -429,17 +424,16 @@ tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_questi
                                    tamis_error *err)
 {
     tmi_study_asked a = {0};
-    tmi_sheet sheet;
-    tmi_text text, json, csv, line;
+    tmi_study_forms forms;
+    tmi_text line;
     tmi_json_out out;
-    char *svg = NULL;
     tmi_squared_error errors[RATES * TMI_STUDY_MECHANISMS];
     uint32_t sizes[RATES];
     tmi_spending spent[RATES];
     size_t count = 0;
     tamis_status status;
-    tmi_sheet_init(&sheet, rate_columns, sizeof rate_columns / sizeof *rate_columns);
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv), tmi_text_init(&line);
+    tmi_study_forms_init(&forms, rate_columns, sizeof rate_columns / sizeof *rate_columns);
+    tmi_text_init(&line);
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     TMI_TRY(tmi_study_asked_init(&a, question, options, USUAL_RUNS, err));
@@ -451,11 +445,10 @@ tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_questi
     }
     TMI_TRY(tmi_study_asked_simulate(errors, &a, sizes, count, spent, 1, err));
     const best b = find_best(&a, errors, count);
-    rate_text(&text, &a, errors, sizes, count);
-    rate_sheet(&sheet, &a, errors, sizes, spent, count);
-    tmi_sheet_csv(&csv, &sheet);
+    rate_text(&forms.text, &a, errors, sizes, count);
+    rate_sheet(&forms.sheet, &a, errors, sizes, spent, count);
     put_advice(&line, &a, &b, sizes, count);
-    tmi_json_out_init(&out, &json, true);
+    tmi_json_out_init(&out, &forms.json, true);
     tmi_json_open(&out, '{');
     tmi_json_add_integer(&out, "tamis", 1);
     tmi_study_asked_json(&out, &a);
@@ -467,15 +460,15 @@ tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_questi
     tmi_json_add_real(&out, "standard_error", sqrt(b.mse));
     tmi_json_add_real(&out, "standard_error_of_census", sqrt(b.census));
     tmi_json_close(&out, '}');
-    tmi_sheet_json(&out, "results", &sheet);
+    tmi_sheet_json(&out, "results", &forms.sheet);
     tmi_json_close(&out, '}');
-    tmi_text_put(&json, "\n");
-    TMI_TRY(rate_svg(&svg, &a, errors, sizes, count, err));
-    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+    tmi_text_put(&forms.json, "\n");
+    TMI_TRY(rate_svg(&forms.svg, &a, errors, sizes, count, err));
+    status = tmi_study_make(study, &forms, err);
 
 done:
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv), tmi_text_clear(&line);
-    tmi_sheet_clear(&sheet);
+    tmi_text_clear(&line);
+    tmi_study_forms_clear(&forms);
     tmi_study_asked_clear(&a);
     return status;
 }

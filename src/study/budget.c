@@ -226,13 +226,10 @@ tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, co
     search s = {.plan = plan};
     tmi_expected e[HALVINGS] = {0}, now = {0};
     double eps[HALVINGS] = {0};
-    tmi_sheet sheet;
-    tmi_text text, json, csv;
+    tmi_study_forms forms;
     tmi_json_out out;
-    char *svg = NULL;
     tamis_status status;
-    tmi_sheet_init(&sheet, columns, sizeof columns / sizeof *columns);
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
+    tmi_study_forms_init(&forms, columns, sizeof columns / sizeof *columns);
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
@@ -256,24 +253,22 @@ tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, co
     for (size_t k = 0; k < HALVINGS; k++) {
         eps[k] = eps[0] / (double)(1 << k);
         TMI_TRY(expect(&e[k], &s, eps[k], err));
-        add_rows(&sheet, &s, &e[k], eps[k]);
+        add_rows(&forms.sheet, &s, &e[k], eps[k]);
     }
-    write_text(&text, &s, e, eps);
-    tmi_sheet_csv(&csv, &sheet);
-    tmi_json_out_init(&out, &json, true);
+    write_text(&forms.text, &s, e, eps);
+    tmi_json_out_init(&out, &forms.json, true);
     tmi_json_open(&out, '{');
     tmi_json_add_integer(&out, "tamis", 1);
     tmi_json_add_string(&out, "survey", plan->survey);
     tmi_json_add_real(&out, s.rho ? "rho" : "epsilon", eps[0]);
-    tmi_sheet_json(&out, "results", &sheet);
+    tmi_sheet_json(&out, "results", &forms.sheet);
     tmi_json_close(&out, '}');
-    tmi_text_put(&json, "\n");
-    TMI_TRY(write_svg(&svg, &s, e, eps, err));
-    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+    tmi_text_put(&forms.json, "\n");
+    TMI_TRY(write_svg(&forms.svg, &s, e, eps, err));
+    status = tmi_study_make(study, &forms, err);
 
 done:
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
-    tmi_sheet_clear(&sheet);
+    tmi_study_forms_clear(&forms);
     for (size_t k = 0; k < HALVINGS; k++) tmi_expected_clear(&e[k]);
     tmi_expected_clear(&now);
     tmi_free(targets);

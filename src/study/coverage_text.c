@@ -391,25 +391,20 @@ tamis_status tamis_study_coverage(tamis_study **study, const tamis_plan *plan, c
                                   const tamis_study_options *options, tamis_error *err)
 {
     tmi_coverage *counted = NULL;
-    tmi_sheet sheet;
-    tmi_text text, json, csv;
-    char *svg = NULL;
+    tmi_study_forms forms;
     tamis_status status;
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
-    tmi_sheet_init(&sheet, sheet_columns, sizeof sheet_columns / sizeof *sheet_columns);
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
+    tmi_study_forms_init(&forms, sheet_columns, sizeof sheet_columns / sizeof *sheet_columns);
     TMI_TRY(tmi_coverage_new(&counted, plan, samples, options, err));
-    write_text(&text, counted);
-    write_json(&json, counted);
-    fill_sheet(&sheet, counted);
-    tmi_sheet_csv(&csv, &sheet);
-    TMI_TRY(write_svg(&svg, counted, err));
-    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+    write_text(&forms.text, counted);
+    write_json(&forms.json, counted);
+    fill_sheet(&forms.sheet, counted);
+    TMI_TRY(write_svg(&forms.svg, counted, err));
+    status = tmi_study_make(study, &forms, err);
 
 done:
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
-    tmi_sheet_clear(&sheet);
+    tmi_study_forms_clear(&forms);
     tmi_coverage_free(counted);
     return status;
 }

@@ -296,12 +296,10 @@ tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const
     tmi_coverage *coverage = NULL;
     tamis_study_samples drawn;
     tamis_study_options how;
-    tmi_sheet sheet;
-    tmi_text text, json, csv;
-    char *svg = NULL, path[4096] = "";
+    tmi_study_forms forms;
+    char path[4096] = "";
     tamis_status status;
-    tmi_sheet_init(&sheet, columns, COLUMN_COUNT);
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
+    tmi_study_forms_init(&forms, columns, COLUMN_COUNT);
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
@@ -322,22 +320,20 @@ tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const
         TMI_TRY(tmi_coverage_new(&coverage, plan, &drawn, &how, err));
         m.population = drawn.population;
         m.runs = coverage->runs;
-        add_simulated(&sheet, coverage, &e);
+        add_simulated(&forms.sheet, coverage, &e);
     } else {
         for (size_t i = 0; i < e.count; i++)
-            if (!e.rows[i].known) add_row(&sheet, e.rows[i].statistic, e.rows[i].group, &e.rows[i], NAN, NAN, NAN);
+            if (!e.rows[i].known) add_row(&forms.sheet, e.rows[i].statistic, e.rows[i].group, &e.rows[i], NAN, NAN, NAN);
     }
-    write_text(&text, &m, &sheet);
-    write_json(&json, &m, &sheet);
-    tmi_sheet_csv(&csv, &sheet);
-    if (sheet.failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(write_svg(&svg, &m, &sheet, err));
-    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+    write_text(&forms.text, &m, &forms.sheet);
+    write_json(&forms.json, &m, &forms.sheet);
+    if (forms.sheet.failed) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(write_svg(&forms.svg, &m, &forms.sheet, err));
+    status = tmi_study_make(study, &forms, err);
 
 done:
     if (*path) unlink(path);
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
-    tmi_sheet_clear(&sheet);
+    tmi_study_forms_clear(&forms);
     tmi_expected_clear(&e);
     tmi_coverage_free(coverage);
     return status;

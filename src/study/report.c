@@ -54,7 +54,7 @@ static void put_quoted(tmi_text *text, const char *words)
     tmi_text_put(text, "\"");
 }
 
-void tmi_sheet_csv(tmi_text *text, const tmi_sheet *s)
+static void put_csv(tmi_text *text, const tmi_sheet *s)
 {
     for (size_t c = 0; c < s->columns; c++) tmi_text_format(text, "%s%s", c > 0 ? "," : "", s->names[c]);
     for (size_t i = 0; i < s->count; i++) {
@@ -79,25 +79,42 @@ void tmi_sheet_json(tmi_json_out *out, const char *key, const tmi_sheet *s)
     out->text->failed = out->text->failed || s->failed;
 }
 
-tamis_status tmi_study_make(tamis_study **study, tmi_text *text, tmi_text *json, tmi_text *csv, char *svg, tamis_error *err)
+void tmi_study_forms_init(tmi_study_forms *forms, const char *const *names, size_t columns)
 {
-    tmi_text *const texts[] = {text, json, csv};
+    *forms = (tmi_study_forms){0};
+    tmi_sheet_init(&forms->sheet, names, columns);
+    tmi_text_init(&forms->text);
+    tmi_text_init(&forms->json);
+}
+
+void tmi_study_forms_clear(tmi_study_forms *forms)
+{
+    tmi_sheet_clear(&forms->sheet);
+    tmi_text_clear(&forms->text);
+    tmi_text_clear(&forms->json);
+    tmi_free(forms->svg);
+    forms->svg = NULL;
+}
+
+tamis_status tmi_study_make(tamis_study **study, tmi_study_forms *forms, tamis_error *err)
+{
+    tmi_text csv;
     tamis_status status = TAMIS_OK;
     tamis_study *s = tmi_alloc(1, sizeof *s);
     *study = NULL;
-    if (!s) {
-        tmi_free(svg);
-        TMI_TRY(tmi_fail_memory(err));
-    }
-    s->forms[TAMIS_STUDY_SVG] = svg;
-    for (size_t i = 0; i < 3; i++)
-        if (texts[i]) TMI_TRY(tmi_text_take(&s->forms[i], texts[i], err));
+    tmi_text_init(&csv);
+    if (!s) TMI_TRY(tmi_fail_memory(err));
+    put_csv(&csv, &forms->sheet);
+    TMI_TRY(tmi_text_take(&s->forms[TAMIS_STUDY_TEXT], &forms->text, err));
+    TMI_TRY(tmi_text_take(&s->forms[TAMIS_STUDY_JSON], &forms->json, err));
+    TMI_TRY(tmi_text_take(&s->forms[TAMIS_STUDY_CSV], &csv, err));
+    s->forms[TAMIS_STUDY_SVG] = forms->svg;
+    forms->svg = NULL;
     *study = s;
     s = NULL;
 
 done:
-    for (size_t i = 0; i < 3; i++)
-        if (texts[i]) tmi_text_clear(texts[i]);
+    tmi_text_clear(&csv);
     tamis_study_free(s);
     return status;
 }

@@ -38,11 +38,20 @@ void tmi_sheet_words(tmi_sheet *sheet, const char *text);
 /* A row of numbers. */
 void tmi_sheet_numbers(tmi_sheet *sheet, const double *numbers);
 
-void tmi_sheet_csv(tmi_text *text, const tmi_sheet *sheet);
 void tmi_sheet_json(tmi_json_out *out, const char *key, const tmi_sheet *sheet); /* a list of objects */
 
-/* Makes the study of texts that are all cleared; NULL: no such form. SYSTEM if one of them failed; *study is NULL then. */
-tamis_status tmi_study_make(tamis_study **study, tmi_text *text, tmi_text *json, tmi_text *csv, char *svg, tamis_error *err);
+/* What a study is made of; its CSV is that of the sheet. */
+typedef struct tmi_study_forms {
+    tmi_sheet sheet;
+    tmi_text text, json;
+    char *svg; /* NULL: no picture */
+} tmi_study_forms;
+
+void tmi_study_forms_init(tmi_study_forms *forms, const char *const *names, size_t columns);
+void tmi_study_forms_clear(tmi_study_forms *forms);
+
+/* Takes the forms. SYSTEM if memory ran out for one of them; *study is NULL then. */
+tamis_status tmi_study_make(tamis_study **study, tmi_study_forms *forms, tamis_error *err);
 
 /* ---- pictures ---- */
 

@@ -13,7 +13,8 @@ static inline tamis_status claim(tamis_amplified *a, const tamis_design *design,
     tamis_number *e, *d;
     assert_int_equal(tamis_number_read(&e, eps, NULL), TAMIS_OK);
     assert_int_equal(tamis_number_read(&d, delta, NULL), TAMIS_OK);
-    tamis_status status = tamis_amplify_design(a, design, &(tamis_sample_promise){e, d, neighbours, mechanism, 0}, err);
+    tamis_status status = tamis_amplify_design(
+        a, design, &(tamis_sample_promise){.eps = e, .delta = d, .neighbours = neighbours, .mechanism = mechanism}, err);
     tamis_number_free(e);
     tamis_number_free(d);
     return status;

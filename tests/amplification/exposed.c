@@ -69,8 +69,8 @@ static void the_inverse_meets_its_target(const tamis_design *design, const char 
             tamis_neighbours kind = neighbours ? TAMIS_ADD_REMOVE : TAMIS_REPLACE;
             assert_int_equal(tamis_number_read(&e, targets[i], NULL), TAMIS_OK);
             assert_int_equal(tamis_number_read(&d, "1e-7", NULL), TAMIS_OK);
-            tamis_status status = tamis_amplify_design_inverse(&eps, &delta, design, &(tamis_sample_promise){e, d, kind, kind, 0},
-                                                               NULL);
+            tamis_status status = tamis_amplify_design_inverse(
+                &eps, &delta, design, &(tamis_sample_promise){.eps = e, .delta = d, .neighbours = kind, .mechanism = kind}, NULL);
             if (status == TAMIS_OK) {
                 double target = tmi_number_up(e);
                 snprintf(text[0], sizeof text[0], "%.17g", eps.lower);
@@ -204,7 +204,8 @@ static void releases_are_composed_first(void **state)
     (void)state;
     assert_int_equal(tamis_number_read(&one, "1", NULL), TAMIS_OK);
     assert_int_equal(tamis_number_read(&delta, "1e-6", NULL), TAMIS_OK);
-    tamis_sample_promise p = {one, delta, TAMIS_REPLACE, TAMIS_REPLACE, 10};
+    tamis_sample_promise p = {
+        .eps = one, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_REPLACE, .releases = 10};
     assert_int_equal(tamis_amplify_design(&a, d, &p, NULL), TAMIS_OK);
     assert_true(fabs(a.eps.upper - 5.3993) < 5e-5 && fabs(a.delta.upper - 1e-7) < 1e-20);
     tamis_amplified_clear(&a);
@@ -245,7 +246,8 @@ static void refuses_bad_input(void **state)
     }
     tamis_number *one;
     assert_int_equal(tamis_number_read(&one, "1", NULL), TAMIS_OK);
-    tamis_sample_promise good = {one, one, TAMIS_REPLACE, TAMIS_REPLACE, 0}, no_eps = good, no_delta = good;
+    tamis_sample_promise good = {.eps = one, .delta = one, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_REPLACE},
+                         no_eps = good, no_delta = good;
     no_eps.eps = NULL;
     no_delta.delta = NULL;
     assert_int_equal(tamis_amplify_design(NULL, d, &good, NULL), TAMIS_INVALID);

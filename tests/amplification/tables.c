@@ -226,6 +226,14 @@ typedef struct attempt {
     int values;
 } attempt;
 
+/* One of two clusters in each of two strata, and parts of them. */
+static tamis_design *four_in_two_strata(void)
+{
+    tamis_design *second[] = {srs(2, 1), srs(2, 1), srs(2, 1), census(1)}, *design;
+    assert_int_equal(tamis_design_take_stages(&design, strata(srs(2, 1), srs(2, 1)), second, 4, NULL), TAMIS_OK);
+    return design;
+}
+
 static void no_table_loses_more(void **state)
 {
     attempt attempts[] = {
@@ -275,6 +283,12 @@ static void no_table_loses_more(void **state)
          true, 2},
         {"two stages, conditional Poisson", stages(pps("conditional_poisson", "0.9 0.5 0.6"), srs(2, 1), srs(2, 1), srs(2, 1)),
          NULL, TAMIS_REPLACE, true, 2},
+        {"two stages, pivotal", stages(pps("pivotal", "0.9 0.5 0.6"), srs(2, 1), srs(2, 1), srs(2, 1)), NULL, TAMIS_REPLACE, true,
+         2},
+        {"two stages, a stratum of the first", four_in_two_strata(), NULL, TAMIS_ANY_ONE, false, 2},
+        {"a stratum of two stages", strata(two_of(srs(2, 1), 2, 1), srs(3, 1)), NULL, TAMIS_REPLACE, true, 2},
+        {"two stages, one of two and two of three, either", stages(srs(3, 2), srs(2, 1), srs(3, 2), srs(2, 1)), NULL,
+         TAMIS_ANY_ONE, false, 2},
         {"two stages, systematic inside", two_of_systematic(srs(2, 1), 3, 1), NULL, TAMIS_REPLACE, true, 2},
         {"two stages, Bernoulli inside", stages(srs(3, 1), bernoulli(2, "1/2"), bernoulli(1, "1/3"), bernoulli(2, "1/2")), NULL,
          TAMIS_ANY_ONE, false, 2},
@@ -329,6 +343,33 @@ static void clusters_of_unequal_sizes_lose_as_if_filled_up(void **state)
     assert_true(bound < exp(claimed(unequal, log_of[2], TAMIS_REPLACE, TAMIS_ADD_REMOVE)));
     tamis_design_free(unequal);
     tamis_design_free(equal);
+}
+
+/* A cluster that takes the place of another exchanges as many records as the larger of the two has. Neither the unit's own
+ * cluster alone nor the smaller of the two bounds what is lost: some table loses more than the formula gives with these. */
+static void the_larger_of_two_clusters_counts(void **state)
+{
+    static const struct {
+        const char *pi;
+        double inclusion; /* of the small cluster's unit, which loses most */
+        int64_t sizes[3];
+    } cases[] = {{"0.8 0.1 0.1", 0.8, {1, 3, 3}}, {"0.7 0.2 0.1", 0.7, {1, 2, 2}}, {"0.6 0.2 0.2", 0.6, {2, 2, 3}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int64_t *n = cases[i].sizes;
+        tamis_design *design = stages(pps("sampford", cases[i].pi), census(n[0]), census(n[1]), census(n[2]));
+        const double w = cases[i].inclusion, worst = worst_table(design, NULL, 2, TAMIS_ANY_ONE, 2);
+        const double bound = exp(claimed(design, log_of[2], TAMIS_REPLACE, TAMIS_ANY_ONE));
+        double largest = 1;
+        for (int c = 0; c < 3; c++) { /* by the own size, which is the smaller one for the unit that loses most */
+            const double q = c == 0 ? w : strtod(c == 1 ? cases[i].pi + 4 : cases[i].pi + 8, NULL),
+                         S = (1 - q) * exp2(-(double)n[c]);
+            largest = fmax(largest, (q + S) / (q / 2 + S));
+        }
+        if (worst <= largest * (1 + 1e-9) || worst > bound * (1 + 1e-11))
+            fail_msg("%zu: %.9g is lost, %.9g claimed, %.9g by the own size", i, worst, bound, largest);
+        tamis_design_free(design);
+    }
 }
 
 /* The tempting formula 1 + pi (e^eps - 1) is wrong where units come and go together. */
@@ -452,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_table_loses_more),
+        cmocka_unit_test(the_larger_of_two_clusters_counts),
         cmocka_unit_test(clusters_are_no_simple_random_samples),
         cmocka_unit_test(clusters_of_unequal_sizes_lose_as_if_filled_up),
         cmocka_unit_test(what_holds_within_clusters_is_almost_attained),

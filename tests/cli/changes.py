@@ -122,7 +122,7 @@ def panel(folder, size):
 def persons_of_both_samples_take_their_covariance_off():
     """With next to no noise V is V2 + V1 - 2 C, C from the persons of both samples: here by hand, from the two files."""
     overlap = "since: 1-release, overlap: {size: 200, before: w}"
-    for epsilon in (4, 100000):
+    for epsilon in (20, 100000):
         with Waves(loss=f"epsilon: {epsilon}", budget="epsilon: 1000000") as (folder, before):
             panel(folder, 200)
             path = plan(folder, 2, ["{mean: x, by: g}", "{mean: x}", f"{{change: {{mean: x}}, by: g, {overlap}}}"], loss=f"epsilon: {epsilon}",
@@ -147,7 +147,7 @@ def persons_of_both_samples_take_their_covariance_off():
                 wanted = max(plain - 2 * covariance, 0.05 * plain) ** 0.5
                 assert r["sampling_se"] < 0.98 * plain ** 0.5, (r, plain)
                 assert not any("opposite directions" in n for n in r.get("notes", [])), r
-                if epsilon > 4:
+                if epsilon > 20:
                     assert abs(r["sampling_se"] - wanted) < 2e-3 * wanted, (r["sampling_se"], wanted, plain ** 0.5)
                 else:
                     assert r["sampling_se"] > 0.8 * wanted, (r["sampling_se"], wanted)

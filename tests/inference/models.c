@@ -39,7 +39,8 @@ static double value_of(const scene *c, size_t statistic, size_t cell)
     return value;
 }
 
-/* Each integer is moved by itself: what that does to the coefficient, squared, times the variance of its noise. */
+/* Each integer is moved by itself: what that does to the coefficient, squared, times the variance of its noise. Of the models each
+ * design has every other one, in turn, or all of them. */
 static void their_noise_is_that_of_the_integers(void **state)
 {
     (void)state;
@@ -49,6 +50,7 @@ static void their_noise_is_that_of_the_integers(void **state)
         survey_count(&c);
         scene_read(&c);
         for (size_t i = 0; i < c.plan->asked_count; i++) {
+            if (test_size(1, 0) && (d + i) % 2 == 1) continue;
             const size_t cell = (size_t)tmi_statistic_cells(&c.plan->statistics[i]) - 1;
             double variance = 0;
             for (size_t m = 0; m < c.s.measurement_count; m++) {

@@ -413,7 +413,7 @@ static void a_filter_of_mu_stays_one(void **state)
     const char *budget = "3 1e-6";
     const int64_t pure = open_charge_of("1 1e-7", budget), normal = open_charge_of("rho 1/100 mu 1/50", budget),
                   later = open_charge_of("1/10 mu 1/100", budget);
-    assert_void(pure, TAMIS_REFUSED, "before the account's first release with rho");
+    assert_void(pure, TAMIS_REFUSED, "before the account's first release with normal noise");
     assert_void(normal, TAMIS_OK, NULL);
     tamis_ledger *ledger = open_ledger();
     const tmi_sums *sums = &ledger->book.accounts[0].losses.base;

@@ -7,6 +7,7 @@
 #include "ledger/against.h"
 #include "ledger/ledger.h"
 #include "num/number.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/ledger/kit.h"
 
 /* Charges to a wave (JSON, or NULL); the entry's number, or minus the status. */
@@ -195,6 +196,70 @@ static void a_certificate_states_the_sum_of_each_group(void **state)
     tmi_losses_clear(&losses);
     tmi_coin_clear(&budget);
     for (size_t j = 0; j < 6; j++) tamis_number_free(numbers[j]);
+}
+
+static bool is(const tamis_number *x, const char *text)
+{
+    if (!x || !text) return !x == !text;
+    tamis_number *y = number(text);
+    const bool same = tmi_number_compare(x, y) == 0;
+    tamis_number_free(y);
+    return same;
+}
+
+/* What is known of a loss beyond its epsilon and delta: the largest of each part over all groups; nothing where a delta was
+ * charged, and mu^2 only where nobody's loss counts in rho. */
+static void the_parts_of_a_loss(void **state)
+{
+    typedef struct charge {
+        const char *amount, *mu_squared;
+        char *group;
+    } charge;
+    static const struct {
+        const char *budget;
+        charge charges[3];
+        const char *pure, *mu_squared, *rho;
+    } cases[] = {
+        {"4 1/2", {{"1", NULL, NULL}}, NULL, NULL, NULL},
+        {"4 1/2", {{"1", NULL, NULL}, {"rho 1/8", "1/4", NULL}}, "1", "1/4", NULL},
+        {"4 1/2", {{"1 1/100", NULL, NULL}, {"rho 1/8", "1/4", NULL}}, NULL, NULL, NULL},
+        {"4 1/2", {{"1", NULL, NULL}, {"rho 1/8", NULL, NULL}}, "1", NULL, "1/8"},
+        {"4 1/2", {{"rho 1/8", "1/4", "north"}, {"rho 1/16", NULL, "south"}}, "0", NULL, "1/8"},
+        {"4 1/2", {{"rho 1/8", "1/4", "north"}, {"rho 1/5", NULL, "south"}}, "0", NULL, "1/5"},
+        {"4 1/2", {{"rho 1/8", "1/4", "north"}, {"rho 1/5", "2/5", "south"}, {"rho 1/16", "1/8", NULL}}, "0", "21/40", NULL},
+        {"4 1/2", {{"1", NULL, NULL}, {"1/2", NULL, "south"}, {"rho 1/8", "1/4", "north"}}, "3/2", "1/4", NULL},
+        {"4 1/2", {{"1/2 1/100", NULL, "south"}, {"rho 1/8", "1/4", "north"}}, NULL, NULL, NULL},
+        {"rho 2", {{"rho 1/3", NULL, NULL}, {"rho 1/3", "2/3", NULL}}, "0", NULL, "2/3"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_number *numbers[2] = {NULL};
+        const tamis_coin given = coin_of(numbers, cases[i].budget);
+        tmi_ledger_coin budget;
+        tmi_losses losses;
+        tmi_loss_parts parts;
+        assert_int_equal(tmi_coin_make(&budget, &given, "budget", NULL), TAMIS_OK);
+        assert_int_equal(tmi_losses_begin(&losses, &budget, NULL), TAMIS_OK);
+        for (const charge *c = cases[i].charges; c < cases[i].charges + 3 && c->amount; c++) {
+            tamis_number *own[2] = {NULL}, *mu_squared = c->mu_squared ? number(c->mu_squared) : NULL;
+            const tamis_coin coin = coin_of(own, c->amount);
+            tmi_ledger_coin amount;
+            assert_int_equal(tmi_coin_make(&amount, &coin, "amount", NULL), TAMIS_OK);
+            if (mu_squared) assert_int_equal(tmi_coin_set_mu(&amount, mu_squared, "amount", NULL), TAMIS_OK);
+            char *group = c->group;
+            assert_int_equal(tmi_losses_charge(&losses, &budget, &amount, &group, group ? 1 : 0, NULL), TAMIS_OK);
+            tmi_coin_clear(&amount);
+            for (size_t j = 0; j < 2; j++) tamis_number_free(own[j]);
+            tamis_number_free(mu_squared);
+        }
+        EVERY_ALLOCATION_FAILS(tmi_losses_parts(&parts, &losses, NULL), assert_null(parts.pure));
+        if (!is(parts.pure, cases[i].pure) || !is(parts.mu_squared, cases[i].mu_squared) || !is(parts.rho, cases[i].rho))
+            fail_msg("%zu", i);
+        tmi_loss_parts_clear(&parts);
+        tmi_losses_clear(&losses);
+        tmi_coin_clear(&budget);
+        for (size_t j = 0; j < 2; j++) tamis_number_free(numbers[j]);
+    }
 }
 
 static void waves_add_up(void **state)
@@ -601,6 +666,7 @@ int main(void)
         cmocka_unit_test(a_raise_does_not_cover_what_came_before),
         cmocka_unit_test(words_of_groups_that_are_worst_by_turns),
         cmocka_unit_test(a_certificate_states_the_sum_of_each_group),
+        cmocka_unit_test(the_parts_of_a_loss),
         IN_A_FOLDER(waves_add_up),
         IN_A_FOLDER(what_is_fixed_by_wave_and_what_by_survey),
         IN_A_FOLDER(the_same_sample_is_amplified_once),

@@ -112,7 +112,8 @@ static void a_secret_sample_promises_what_the_plan_does(void **state)
         tamis_plan *secret = plan_of(designs[i], privacy);
         tamis_number *zero = number("0");
         tmi_promised p = {0};
-        assert_int_equal(tmi_promised_make(&p, secret, NULL, secret->privacy.loss.epsilon, zero, NULL, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_promised_make(&p, secret, NULL, secret->privacy.loss.epsilon, zero, NULL, NULL, NULL, NULL),
+                         TAMIS_OK);
         assert_true(p.outsider.proved);
         assert_true(p.outsider.epsilon.upper <= 1 && p.outsider.epsilon.upper > 1 - 1e-6);
         assert_int_equal(tmi_outsider_budget(&epsilon, &delta, &setting, secret, NULL, NULL), TAMIS_OK);

@@ -367,12 +367,13 @@ static void check_target(const char *design, const char *x, const char *statisti
     for (size_t row = 0; row < n; row++) {
         const size_t h = rows[row].s[0] == 'q';
         memcpy(survey, rows, n * sizeof *survey);
-        const size_t records = alternatives(list, &rows[row], ones, 1, &d);
+        const size_t others = alternatives(list, &rows[row], ones, 1, &d), records = others + !d.fixed;
         for (size_t i = 0; i < s.measurement_count; i++)
             adds[i] = calloc(records * numbers_of(&s.measurements[i]), sizeof **adds);
         for (size_t r = 0; r < records; r++) {
-            survey[row] = list[r];
-            count(&t, survey, n);
+            if (r < others) survey[row] = list[r];
+            else survey[row] = survey[n - 1]; /* it is not drawn: the last row takes its place, and there is one less */
+            count(&t, survey, r < others ? n : n - 1);
             for (size_t i = 0; i < s.measurement_count; i++)
                 for (size_t k = 0; k < numbers_of(&s.measurements[i]); k++)
                     adds[i][r * numbers_of(&s.measurements[i]) + k] = truth_of(&query, &s, i, k);
@@ -418,6 +419,15 @@ static void strata_lose_their_epsilons(void **state)
         check_target(designs[i], X, "  - {total: y, by: g}\n  - {mean: x}\n", four, 4, false);
         check_target(designs[i], X, MODELS, four, 4, false);
     }
+    static const char *const random_sizes[] = {
+        "stratified: {by: s, within: bernoulli, strata: {p: {rate: 1/450, population: 900}, q: {rate: 1/3, population: 6}}}",
+        "stratified: {by: s, within: bernoulli, strata: {p: {rate: 1/4}, q: {rate: 1/3}}}"};
+    for (size_t i = 0; i < 2; i++) {
+        check_target(random_sizes[i], X, "  - {total: x}\n", four, 4, i == 0);
+        check_target(random_sizes[i], "{from: -30, to: -10, step: 1}", "  - {total: x, where: {h: u}}\n", four, 4, i == 0);
+        check_target(random_sizes[i], X, "  - {count: units, by: g}\n  - {mean: x}\n", four, 4, false);
+    }
+    check_target(designs[2], "{from: 10, to: 30, step: 1}", "  - {total: x, where: {h: u}}\n", four, 4, true);
     check_target(designs[0], X, ALL, four, 4, false);
     check_target(designs[2], ranges, "  - {mean: x, by: g}\n  - {count: units, by: [s, h]}\n", four, 4, false);
 }

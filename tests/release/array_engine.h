@@ -19,6 +19,15 @@ typedef struct array_row {
     const char *s, *c, *u;
 } array_row;
 
+/* The value that a column has in a row: what was found last for columns of this place in the table. */
+typedef struct array_found {
+    const tmi_column *column;
+    const array_row *row;
+    int64_t value;
+} array_found;
+
+#define ARRAY_FOUND 512
+
 typedef struct array_engine {
     tmi_engine engine; /* first: the engine is the whole */
     const array_row *rows;
@@ -28,6 +37,7 @@ typedef struct array_engine {
     size_t bits_before;         /* random bytes taken when the aggregation began */
     tmi_inventory asked;        /* the last one */
     const tmi_request *request; /* while it is answered */
+    array_found *found;         /* likewise, ARRAY_FOUND of them: the rows are the same ones meanwhile */
 } array_engine;
 
 #define ARRAY_MISSING INT64_MIN
@@ -162,7 +172,7 @@ static inline int64_t array_own_value(const array_engine *a, const tmi_column *c
 }
 
 /* The same, if a unit's points are bounded together: a part of the bound that is that of the point in the sum of their sizes. */
-static inline int64_t array_value(const array_engine *a, const tmi_column *c, const array_row *row)
+static inline int64_t array_value_anew(const array_engine *a, const tmi_column *c, const array_row *row)
 {
     const int64_t own = array_own_value(a, c, row);
     const char *unit = c->most_of_unit > 0 && a->request ? array_text(a->request->unit, row) : NULL;
@@ -174,6 +184,17 @@ static inline int64_t array_value(const array_engine *a, const tmi_column *c, co
         sum += point == ARRAY_MISSING ? 0 : point < 0 ? -point : point;
     }
     return own == ARRAY_MISSING || sum <= c->most_of_unit ? own : (int64_t)((__int128)own * c->most_of_unit / sum);
+}
+
+static inline int64_t array_value(const array_engine *a, const tmi_column *c, const array_row *row)
+{
+    if (!a->found) return array_value_anew(a, c, row);
+    array_found *place = &a->found[((uintptr_t)c / sizeof(void *)) % ARRAY_FOUND];
+    if (place->column != c || place->row != row) {
+        const int64_t value = array_value_anew(a, c, row); /* may use the place itself */
+        *place = (array_found){c, row, value};
+    }
+    return place->value;
 }
 
 /* Different texts of a label among the rows of a stratum (-1: all). */
@@ -251,20 +272,23 @@ static inline tamis_status array_aggregate(tmi_engine *engine, tmi_int128 *const
     a->bits_before = bits_taken();
     if (watch && watch->progress && watch->progress(watch->context, 0.5, 1) != 0) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
     if (a->aggregate_status != TAMIS_OK) return tmi_fail(err, a->aggregate_status, "aggregate");
+    array_found found[ARRAY_FOUND] = {0};
     a->request = request;
-    for (size_t t = 0; t < request->table_count; t++) {
-        const tmi_table *table = &request->tables[t];
-        for (size_t r = 0; r < a->row_count; r++) {
+    a->found = found;
+    for (size_t r = 0; r < a->row_count; r++) {
+        if (request->unit && array_earlier(a, request, r) >= request->rows_per_unit) continue;
+        for (size_t t = 0; t < request->table_count; t++) {
+            const tmi_table *table = &request->tables[t];
             int64_t cell = 0;
             for (size_t i = 0; i < table->by_count && cell >= 0; i++) {
                 int64_t code = array_value(a, table->by[i], &a->rows[r]);
                 cell = code == ARRAY_MISSING ? -1 : cell * (int64_t)table->by[i]->value_count + code;
             }
-            if (cell < 0 || (request->unit && array_earlier(a, request, r) >= request->rows_per_unit)) continue;
-            for (size_t m = 0; m < table->measure_count; m++)
+            for (size_t m = 0; cell >= 0 && m < table->measure_count; m++)
                 answers[t][(size_t)cell * table->measure_count + m] += array_adds(a, &table->measures[m], &a->rows[r]);
         }
     }
+    a->found = NULL;
     a->request = NULL;
     return TAMIS_OK;
 }

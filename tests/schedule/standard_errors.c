@@ -214,7 +214,7 @@ static void limits_come_from_all_numbers(void **state)
     (void)state;
     tmi_typical_group o;
     tmi_error_limit alone;
-    open_plan(designs[0].design, "  - {mean: x, by: g}\n");
+    open_plan(designs[0].design, "  - {mean: x, by: s}\n");
     tmi_typical_group_make(&o, &s, 0);
     const tmi_measured_error e = tmi_expected_error(&s, 0, &o, 0);
     const tmi_cluster_guess guess = tmi_cluster_guess_of(&s);

@@ -34,6 +34,12 @@ typedef struct tamis_sample_promise {
     tamis_neighbours mechanism;  /* what eps and delta count on the sample; replacing counts as two steps of add and
                                     remove, adding as none of replacing: then only samples of equal size compare */
     int64_t releases;            /* of one sample, each with this eps and delta: they are added up first. 0 is 1 */
+
+    /* What the loss is made of, where that is known; then eps and delta are one point of its profile. Pure epsilons whose sum is
+     * `pure`, and after them what is mu-Gaussian with mu_squared, or rho-concentrated: one of the two, the other is NULL. All
+     * NULL: eps and delta are all that is known. Changes of several records count by this profile then, not by adding up eps and
+     * delta, where that gives a smaller eps_pop at the same delta_pop. */
+    const tamis_number *pure, *mu_squared, *rho;
 } tamis_sample_promise;
 
 /* Units of one stratum; those that are in every sample are a part of their own. */
@@ -44,6 +50,7 @@ typedef struct tamis_amplified_part {
     int64_t worst; /* a unit for which eps and delta are the largest */
     const char *theorem;
     tamis_bound eps, delta;
+    int by_profile; /* eps follows from the profile, and is smaller than what follows from one eps and delta */
 } tamis_amplified_part;
 
 typedef struct tamis_amplified {
@@ -51,13 +58,15 @@ typedef struct tamis_amplified {
     int64_t worst;          /* a unit of the part with the largest eps */
     const char *theorem;    /* srs, srs_with_replacement, poisson, strongly_rayleigh, stratified, cluster, two_stage,
                                within_clusters, systematic or census; NULL on failure */
+    int by_profile;         /* eps of some part does */
     tamis_amplified_part *parts;
     size_t count;
 } tamis_amplified;
 
 /* From the sample to the frame.
  *
- * Needs    eps from 0 to 10^6, 0 <= delta <= 1, releases from 0 to 10^6.
+ * Needs    eps from 0 to 10^6, 0 <= delta <= 1, releases from 0 to 10^6; pure, mu_squared and rho from 0 to 10^6, where they are
+ *          given: of all releases together, of replaced records.
  * Gives    enclosures of relative width 1e-10 of the best numbers that the theorem gives; `upper` is the one to
  *          publish. The caller clears it with tamis_amplified_clear. On failure [0, inf], [0, 1] and no parts.
  * Cost     O(units) for unequal probabilities, else O(1) per stratum and cluster.
@@ -69,7 +78,7 @@ TAMIS_API void tamis_amplified_clear(tamis_amplified *amplified);
 
 /* The other way: the budget on the sample that a target for the frame, the eps and delta of `target`, allows.
  *
- * Needs    as above.
+ * Needs    as above; pure, mu_squared and rho are ignored.
  * Gives    an enclosure of the largest eps_n, of relative width 1e-10, and the largest delta_n beside its lower end;
  *          the lower ends are the budget that may be spent, by each release. On failure [0, inf] and [0, 1].
  * Cost     about a hundred times that of tamis_amplify_design at worst.

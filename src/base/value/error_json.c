@@ -28,8 +28,7 @@ static void put_item(tmi_json_out *out, const tamis_error *problem, size_t i, co
     const tamis_error_item none = {0}, *item = i < problem->item_count ? &problem->items[i] : &none;
     size_t end = i + 1 < problem->item_count ? (size_t)problem->items[i + 1].begin - 1
                                              : strnlen(problem->message, sizeof problem->message - 1);
-    tmi_json_key(out, "code");
-    tmi_json_put_string(out, code);
+    tmi_json_add_string(out, "code", code);
     tmi_json_key(out, "message");
     if (problem->message[0]) put_piece(out, problem, item->text, end);
     else tmi_json_put_string(out, "internal error");
@@ -77,8 +76,7 @@ tamis_status tamis_error_json(char **json, const tamis_error *problem, const cha
     put_item(&out, problem, 0, code, file);
     tmi_json_add_string(&out, "reason", problem->reason[0] ? problem->reason : NULL);
     put_charge(&out, problem);
-    tmi_json_key(&out, "errors");
-    tmi_json_open(&out, '[');
+    tmi_json_add_open(&out, "errors", '[');
     for (size_t i = 0; i == 0 || i < problem->item_count; i++) {
         tmi_json_open(&out, '{');
         put_item(&out, problem, i, code, file);

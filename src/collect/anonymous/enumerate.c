@@ -239,13 +239,14 @@ static void descend(tree *t, int64_t depth, size_t x)
     }
 }
 
-/* A ball to 2 u, or 0 to within *absolute, to which its size is added. */
+/* A ball to 2 u and what is added to *absolute: its width where that is more, and its size where it contains 0. */
 static double about(const tmi_ball *x, double *absolute)
 {
     tamis_bound b = tmi_ball_bound(x);
-    if (b.lower > 0 || b.upper < 0) return b.lower > 0 ? b.lower : b.upper;
-    *absolute += fmax(-b.lower, b.upper);
-    return 0;
+    const double nearest = b.lower > 0 ? b.lower : b.upper < 0 ? b.upper : 0, width = b.upper - b.lower;
+    if (nearest == 0) *absolute += fmax(-b.lower, b.upper);
+    else if (width > 4 * U * fabs(nearest)) *absolute += width;
+    return nearest;
 }
 
 /* What the doubles are made from, and the lists of leaves. */

@@ -35,8 +35,7 @@ static tamis_status count_init(count *c, int64_t n, int64_t m, const tamis_numbe
     c->groups[0] = (tamis_trials){c->tell, m};
     c->groups[1] = (tamis_trials){q, n - m};
 done:
-    tamis_number_free(one);
-    tamis_number_free(twice);
+    tmi_number_frees(&one, &twice, NULL);
     return status;
 }
 

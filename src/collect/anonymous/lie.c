@@ -1,6 +1,6 @@
 /* Finds the smallest lie probability on a grid that meets a target. Flipping with a larger probability is flipping
- * with a smaller one and then flipping again: delta never grows with the lie probability, so bisection finds it. Where only
- * bounds are known, an attack gives the smallest probability that could suffice, and the search goes up from there. */
+ * with a smaller one and then flipping again: delta never grows with the lie probability, so a search between two ends finds it.
+ * Where only bounds are known, an attack gives the smallest probability that could suffice, and the search goes up from there. */
 #include <math.h>
 
 #include "collect/anonymous/reports.h"
@@ -12,9 +12,8 @@ typedef struct wanted {
     const tamis_number *eps, *delta;
 } wanted;
 
-/* Whether the guarantee of m/grid is certified to meet the target; with `attack`, whether no attack is known that shows the
- * contrary. */
-typedef tamis_status meets(bool *yes, const wanted *w, const tamis_reports *r, tamis_error *err);
+/* delta of r, an upper bound that is certified, or what an attack shows. */
+typedef tamis_status delta_of(double *delta, const wanted *w, const tamis_reports *r, tamis_error *err);
 
 static tamis_status local_meets(bool *yes, const wanted *w, const tamis_reports *r, tamis_error *err)
 {
@@ -24,7 +23,7 @@ static tamis_status local_meets(bool *yes, const wanted *w, const tamis_reports 
     return status;
 }
 
-static tamis_status bit_meets(bool *yes, const wanted *w, const tamis_reports *r, tamis_error *err)
+static tamis_status delta_of_bit(double *most, const wanted *w, const tamis_reports *r, tamis_error *err)
 {
     tmi_one_bit bit;
     tamis_bound delta = {0, 1};
@@ -32,53 +31,81 @@ static tamis_status bit_meets(bool *yes, const wanted *w, const tamis_reports *r
     tamis_status status = tmi_one_bit_init(&bit, r->reports, r->lie_one, tmi_lie_zero(r), err);
     if (status == TAMIS_OK)
         status = tmi_one_bit_delta(&delta, NULL, &bit, &(tmi_loss_at){.eps = w->eps}, (tmi_effort){1e-10, 2000, goal}, err);
-    *yes = status == TAMIS_OK && delta.upper <= goal;
+    *most = delta.upper <= goal ? 0 : INFINITY; /* it stops as soon as the side is known */
     tmi_one_bit_clear(&bit);
     return status;
 }
 
-static tamis_status bound_meets(bool *yes, const wanted *w, const tamis_reports *r, tamis_error *err)
+static tamis_status delta_bound(double *most, const wanted *w, const tamis_reports *r, tamis_error *err)
 {
     tamis_bound delta = {0, 1};
     tamis_status status = tamis_anonymous_delta(&delta, r, w->eps, err);
-    *yes = status == TAMIS_OK && delta.upper <= tmi_number_down(w->delta);
+    *most = delta.upper;
     return status;
 }
 
-static tamis_status no_attack(bool *yes, const wanted *w, const tamis_reports *r, tamis_error *err)
+static tamis_status delta_of_attack(double *least, const wanted *w, const tamis_reports *r, tamis_error *err)
 {
-    double delta = 0;
-    tamis_status status = tmi_attack_delta(&delta, r, w->eps, err);
-    *yes = status == TAMIS_OK && delta <= tmi_number_up(w->delta);
-    return status;
+    *least = 1;
+    return tmi_attack_delta(least, r, w->eps, err);
 }
 
-static tamis_status try_lie(bool *yes, wanted *w, meets *test, int64_t m, tamis_error *err)
+/* A place on the grid, and the logarithm of its delta over the goal: it meets the target if that is at most 0; NaN: not known. */
+typedef struct place {
+    int64_t m;
+    double excess;
+} place;
+
+static bool meets(const place *p) { return p->excess <= 0; }
+
+/* By the local guarantee, or else by this delta: with an attack, whether none is known that shows the contrary. */
+static tamis_status try_lie(place *p, wanted *w, delta_of *test, tamis_error *err)
 {
     tamis_number *lie = NULL;
-    tamis_status status = tmi_number_ratio(&lie, m, w->grid, err);
+    double delta = 1;
+    bool local = false;
+    tamis_status status = tmi_number_ratio(&lie, p->m, w->grid, err);
     w->reports.lie_one = lie;
     w->reports.lie_zero = NULL;
-    *yes = false;
-    if (status == TAMIS_OK) status = local_meets(yes, w, &w->reports, err);
-    if (status == TAMIS_OK && !*yes && test) status = test(yes, w, &w->reports, err);
+    p->excess = INFINITY;
+    if (status == TAMIS_OK) status = local_meets(&local, w, &w->reports, err);
+    if (status == TAMIS_OK && !local && test) status = test(&delta, w, &w->reports, err);
+    if (status == TAMIS_OK && (local || test)) {
+        const double goal = test == delta_of_attack ? tmi_number_up(w->delta) : test ? tmi_number_down(w->delta) : 0;
+        if (local) p->excess = -INFINITY;
+        else if (delta <= goal) p->excess = fmin(log(delta / goal), -1e-9);
+        else p->excess = fmax(log(delta / goal), 1e-9);
+    }
     tamis_number_free(lie);
     w->reports.lie_one = NULL;
     return status;
 }
 
-/* The smallest m in (low, high] that meets, where high does. */
-static tamis_status halve(int64_t *m, wanted *w, meets *test, int64_t low, int64_t high, tamis_error *err)
+/* Between two ends: the first place where a straight line through both is at most 0 (Illinois), or half way, every fourth time and
+ * where an end is not known. */
+static int64_t between(const place *low, const place *high, int round)
 {
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        bool yes;
-        tamis_status status = try_lie(&yes, w, test, middle, err);
+    const int64_t half = low->m + (high->m - low->m) / 2;
+    if (round % 4 == 3 || !isfinite(low->excess) || !isfinite(high->excess)) return half;
+    const double share = low->excess / (low->excess - high->excess);
+    const int64_t at = low->m + (int64_t)ceil(share * (double)(high->m - low->m));
+    return at <= low->m ? low->m + 1 : at >= high->m ? high->m - 1 : at;
+}
+
+/* The smallest m in (low, high] that meets, where high does. */
+static tamis_status narrow(int64_t *m, wanted *w, delta_of *test, place low, place high, tamis_error *err)
+{
+    int side = 0;
+    for (int round = 0; high.m - low.m > 1; round++) {
+        place p = {between(&low, &high, round), NAN};
+        const tamis_status status = try_lie(&p, w, test, err);
         if (status != TAMIS_OK) return status;
-        if (yes) high = middle;
-        else low = middle;
+        const int own = meets(&p) ? 1 : -1;
+        *(own > 0 ? &high : &low) = p;
+        if (own == side) *(own > 0 ? &low.excess : &high.excess) /= 2; /* the end that stays loses weight */
+        side = own;
     }
-    *m = high;
+    *m = high.m;
     return TAMIS_OK;
 }
 
@@ -89,24 +116,23 @@ static int64_t largest(const wanted *w)
     return w->grid - (w->grid + k - 1) / k - (w->grid % k == 0 ? 1 : 0);
 }
 
-static tamis_status search(int64_t *m, wanted *w, meets *test, bool attack, tamis_error *err)
+static tamis_status search(int64_t *m, wanted *w, delta_of *test, bool attack, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    int64_t high = largest(w), low = 0, step;
-    bool yes = false;
-    if (high >= 1) TMI_TRY(try_lie(&yes, w, test, high, err));
-    if (!yes) return tmi_fail(err, TAMIS_UNABLE, "target: no lie probability on this grid is certified to meet it");
+    place high = {largest(w), INFINITY}, low = {0, NAN};
+    if (high.m >= 1) TMI_TRY(try_lie(&high, w, test, err));
+    if (!meets(&high)) return tmi_fail(err, TAMIS_UNABLE, "target: no lie probability on this grid is certified to meet it");
     if (attack) {
-        TMI_TRY(halve(&low, w, no_attack, 0, high, err));
-        low--;
-        for (step = low / 100 + 1; low + step < high; step *= 2) {
-            TMI_TRY(try_lie(&yes, w, test, low + step, err));
-            if (yes) high = low + step;
-            else low += step;
-            if (yes) break;
+        TMI_TRY(narrow(&low.m, w, delta_of_attack, low, (place){high.m, NAN}, err));
+        low.m--;
+        for (int64_t step = low.m / 100 + 1; low.m + step < high.m; step *= 2) {
+            place p = {low.m + step, NAN};
+            TMI_TRY(try_lie(&p, w, test, err));
+            *(meets(&p) ? &high : &low) = p;
+            if (meets(&p)) break;
         }
     }
-    TMI_TRY(halve(m, w, test, low, high, err));
+    TMI_TRY(narrow(m, w, test, low, high, err));
 done:
     return status;
 }
@@ -137,8 +163,8 @@ tamis_status tamis_anonymous_lie(int64_t *m, const tamis_reports *reports, int d
     if (status != TAMIS_OK) return status;
     wanted w = {*reports, INT64_C(1) << digits, epsilon, delta};
     bool bit = tmi_is_one_bit(reports), no_delta = tmi_number_sign(delta) == 0;
-    meets *test = no_delta ? NULL : bit ? bit_meets : bound_meets;
-    return search(m, &w, test, test == bound_meets && reports->form != TAMIS_REPORT_CATEGORIES, err);
+    delta_of *test = no_delta ? NULL : bit ? delta_of_bit : delta_bound;
+    return search(m, &w, test, test == delta_bound && reports->form != TAMIS_REPORT_CATEGORIES, err);
 }
 
 tamis_status tamis_anonymous_lie_local(int64_t *m, const tamis_reports *reports, int digits, const tamis_number *epsilon,

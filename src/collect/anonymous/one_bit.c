@@ -33,10 +33,7 @@ void tmi_one_bit_window(tmi_one_bit *bit, int64_t low, int64_t high)
 
 void tmi_one_bit_clear(tmi_one_bit *bit)
 {
-    tamis_number_free(bit->lie_one);
-    tamis_number_free(bit->lie_zero);
-    tamis_number_free(bit->tell_one);
-    tamis_number_free(bit->tell_zero);
+    tmi_number_frees(&bit->lie_one, &bit->lie_zero, &bit->tell_one, &bit->tell_zero, NULL);
     *bit = (tmi_one_bit){0};
 }
 

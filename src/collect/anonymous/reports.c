@@ -41,10 +41,7 @@ static tamis_status check_categories(const tamis_reports *r, tamis_error *err)
         status = tmi_fail(err, TAMIS_INVALID,
                           "lie probability: the true category must be the most likely one: below 1 - 1/categories");
 done:
-    tamis_number_free(one);
-    tamis_number_free(k);
-    tamis_number_free(truth);
-    tamis_number_free(other);
+    tmi_number_frees(&one, &k, &truth, &other, NULL);
     return status;
 }
 

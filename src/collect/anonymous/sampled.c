@@ -32,9 +32,7 @@ static tamis_status sampled(tamis_bound *eps, const tamis_reports *r, int64_t m1
     TMI_TRY(tamis_amplify_srs(eps, &none, population, m2, loss, share, err));
     eps->lower = 0;
 done:
-    tamis_number_free(inverse);
-    tamis_number_free(share);
-    tamis_number_free(loss);
+    tmi_number_frees(&inverse, &share, &loss, NULL);
     return status;
 }
 
@@ -95,9 +93,7 @@ static tamis_status bernoulli(tamis_bound *eps, const tamis_reports *r, const ta
     if (m1 > TAMIS_MAX_REPORTS) m1 = TAMIS_MAX_REPORTS; /* more reports hide a person better */
     TMI_TRY(sampled(eps, r, m1, m2, design->population, rest, err));
 done:
-    tamis_number_free(rate);
-    tamis_number_free(part);
-    tamis_number_free(rest);
+    tmi_number_frees(&rate, &part, &rest, NULL);
     return status;
 }
 

@@ -25,9 +25,7 @@ typedef struct whole {
 static void whole_clear(whole *w)
 {
     tmi_randomizer_clear(&w->table);
-    tamis_number_free(w->more);
-    tamis_number_free(w->less);
-    tamis_number_free(w->share);
+    tmi_number_frees(&w->more, &w->less, &w->share, NULL);
 }
 
 /* x *= y, `times` times; frees nothing else. */
@@ -66,8 +64,7 @@ static tamis_status exp_local(tamis_number **odds, const tamis_reports *r, tamis
     TMI_TRY(multiply(odds, part, changes.up, err));
 done:
     tmi_one_bit_clear(&bit);
-    tamis_number_free(ratio);
-    tamis_number_free(part);
+    tmi_number_frees(&ratio, &part, NULL);
     return status;
 }
 
@@ -89,9 +86,7 @@ static tamis_status whole_init(whole *w, const tamis_reports *r, tamis_error *er
     TMI_TRY(tmi_number_div(&w->less, one, sum, err));
     TMI_TRY(tmi_number_add(&w->share, w->less, w->less, err));
 done:
-    tamis_number_free(odds);
-    tamis_number_free(one);
-    tamis_number_free(sum);
+    tmi_number_frees(&odds, &one, &sum, NULL);
     return status;
 }
 
@@ -190,9 +185,7 @@ static tamis_status one_report(double *delta, const whole *w, const tmi_loss_at 
     }
 done:
     tmi_one_bit_clear(&bit);
-    tamis_number_free(more);
-    tamis_number_free(less);
-    tamis_number_free(k);
+    tmi_number_frees(&more, &less, &k, NULL);
     return status;
 }
 

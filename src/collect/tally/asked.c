@@ -69,8 +69,7 @@ done:
 
 void tmi_asked_clear(tmi_asked *asked)
 {
-    tamis_number_free(asked->confidence);
-    tamis_number_free(asked->delta);
+    tmi_number_frees(&asked->confidence, &asked->delta, NULL);
     tmi_free(asked->group);
     *asked = (tmi_asked){0};
 }

@@ -25,41 +25,26 @@ tamis_status tmi_tally_write_files(char *files[TMI_TALLY_FILES], const tmi_tally
 
 static tamis_status put_question(tmi_json_out *out, const tmi_asked *asked, tamis_error *err)
 {
-    tmi_json_key(out, "question");
-    tmi_json_open(out, '{');
+    tmi_json_add_open(out, "question", '{');
     tamis_status status = tmi_tally_put_fraction(out, "confidence", asked->confidence, err);
     if (status == TAMIS_OK) status = tmi_tally_put_fraction(out, "delta", asked->delta, err);
-    tmi_json_key(out, "population");
-    tmi_json_put_integer(out, asked->population);
-    tmi_json_key(out, "promised");
-    tmi_json_put_integer(out, asked->promised);
-    tmi_json_key(out, "categories");
-    tmi_json_put_string(out, asked->categories);
+    tmi_json_add_integer(out, "population", asked->population);
+    tmi_json_add_integer(out, "promised", asked->promised);
+    tmi_json_add_string(out, "categories", asked->categories);
     tmi_json_close(out, '}');
     return status;
 }
 
-static void put_bound(tmi_json_out *out, const char *key, tamis_bound bound)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_bound(out, bound);
-}
-
 static void put_guarantee(tmi_json_out *out, const tmi_tally_results *r)
 {
-    tmi_json_key(out, "guarantee");
-    tmi_json_open(out, '{');
-    put_bound(out, "local_epsilon", r->guarantee.local);
-    put_bound(out, "anonymous_epsilon", r->guarantee.anonymous);
-    put_bound(out, "promised_epsilon", r->guarantee.promised);
-    tmi_json_key(out, "positions");
-    tmi_json_put_integer(out, r->guarantee.positions);
-    tmi_json_key(out, "published");
-    tmi_json_put_string(out, r->tally->cells ? "whole reports" : r->tally->weight ? "weighted sums" : "counts");
-    if (r->tally->cells && r->asked.bounds != TMI_BOUNDS_FIRST) { /* the first certificates do not say */
-        tmi_json_key(out, "bounds");
-        tmi_json_put_integer(out, r->asked.bounds);
-    }
+    tmi_json_add_open(out, "guarantee", '{');
+    tmi_json_add_bound(out, "local_epsilon", r->guarantee.local);
+    tmi_json_add_bound(out, "anonymous_epsilon", r->guarantee.anonymous);
+    tmi_json_add_bound(out, "promised_epsilon", r->guarantee.promised);
+    tmi_json_add_integer(out, "positions", r->guarantee.positions);
+    tmi_json_add_string(out, "published", r->tally->cells ? "whole reports" : r->tally->weight ? "weighted sums" : "counts");
+    if (r->tally->cells && r->asked.bounds != TMI_BOUNDS_FIRST) /* the first certificates do not say */
+        tmi_json_add_integer(out, "bounds", r->asked.bounds);
     tmi_json_close(out, '}');
 }
 
@@ -71,12 +56,9 @@ static void put_account(tmi_json_out *out, const tmi_tally_signs *signs)
         return;
     }
     tmi_json_open(out, '{');
-    tmi_json_key(out, "survey");
-    tmi_json_put_string(out, signs->survey);
-    tmi_json_key(out, "entry");
-    tmi_json_put_integer(out, signs->entry);
-    tmi_json_key(out, "hash");
-    tmi_json_put_string(out, signs->entry_hash);
+    tmi_json_add_string(out, "survey", signs->survey);
+    tmi_json_add_integer(out, "entry", signs->entry);
+    tmi_json_add_string(out, "hash", signs->entry_hash);
     tmi_json_close(out, '}');
 }
 
@@ -90,30 +72,23 @@ tamis_status tmi_tally_certify(char **text, char *const files[TMI_TALLY_FILES], 
     tmi_text_init(&made);
     tmi_json_out_init(&out, &made, true);
     tmi_json_open(&out, '{');
-    tmi_json_key(&out, "tamis");
-    tmi_json_put_integer(&out, 1);
-    tmi_json_key(&out, "kind");
-    tmi_json_put_string(&out, "tally");
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_json_add_string(&out, "kind", "tally");
     TMI_TRY(put_question(&out, &r->asked, err));
-    tmi_json_key(&out, "tally");
-    tmi_json_open(&out, '{');
+    tmi_json_add_open(&out, "tally", '{');
     TMI_TRY(tmi_tally_put(&out, r->tally, err));
     tmi_json_close(&out, '}');
     put_guarantee(&out, r);
     put_account(&out, signs);
-    tmi_json_key(&out, "files");
-    tmi_json_open(&out, '{');
+    tmi_json_add_open(&out, "files", '{');
     for (size_t i = 0; i < TMI_TALLY_FILES; i++) {
         char hash[TMI_SHA256_TEXT];
         tmi_sha256_text(hash, files[i], strlen(files[i]));
-        tmi_json_key(&out, tmi_tally_files[i].name);
-        tmi_json_put_string(&out, hash);
+        tmi_json_add_string(&out, tmi_tally_files[i].name, hash);
     }
     tmi_json_close(&out, '}');
-    tmi_json_key(&out, "signed_by");
-    tmi_json_put_string(&out, signs->signed_by[0] ? signs->signed_by : NULL);
-    tmi_json_key(&out, "version");
-    tmi_json_put_string(&out, tamis_version());
+    tmi_json_add_string(&out, "signed_by", signs->signed_by[0] ? signs->signed_by : NULL);
+    tmi_json_add_string(&out, "version", tamis_version());
     tmi_json_close(&out, '}');
     tmi_text_put(&made, "\n");
     TMI_TRY(tmi_text_take(text, &made, err));

@@ -22,16 +22,14 @@ tamis_status tmi_tally_put_fraction(tmi_json_out *out, const char *key, const ta
     char *text;
     tamis_status status = tamis_number_write(&text, x, err);
     if (status != TAMIS_OK) return status;
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
+    tmi_json_add_string(out, key, text);
     tamis_free(text);
     return TAMIS_OK;
 }
 
 static void put_counts(tmi_json_out *out, const char *key, const uint64_t *counts, size_t count)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, key, '[');
     for (size_t i = 0; i < count; i++) tmi_json_put_integer(out, (int64_t)counts[i]);
     tmi_json_close(out, ']');
 }
@@ -45,20 +43,16 @@ static void put_wide(tmi_json_out *out, tmi_int128 x)
 
 static void put_wides(tmi_json_out *out, const char *key, const tmi_int128 *x, size_t count)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, key, '[');
     for (size_t i = 0; i < count; i++) put_wide(out, x[i]);
     tmi_json_close(out, ']');
 }
 
 static void put_weights(tmi_json_out *out, const tamis_tally *t)
 {
-    tmi_json_key(out, "weights");
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "column");
-    tmi_json_put_string(out, t->weight);
-    tmi_json_key(out, "grid");
-    tmi_json_put_integer(out, TMI_TALLY_GRID);
+    tmi_json_add_open(out, "weights", '{');
+    tmi_json_add_string(out, "column", t->weight);
+    tmi_json_add_integer(out, "grid", TMI_TALLY_GRID);
     tmi_json_key(out, "sum");
     put_wide(out, t->weights.sum);
     tmi_json_key(out, "squares");
@@ -71,18 +65,14 @@ static void put_weights(tmi_json_out *out, const tamis_tally *t)
 tamis_status tmi_tally_put(tmi_json_out *out, const tamis_tally *t, tamis_error *err)
 {
     tamis_status status;
-    tmi_json_key(out, "tamis_tally");
-    tmi_json_put_integer(out, VERSION);
+    tmi_json_add_integer(out, "tamis_tally", VERSION);
     TMI_TRY(tmi_tally_put_fraction(out, "lie", t->lie, err));
     TMI_TRY(tmi_tally_put_fraction(out, "lie_zero", t->lie_zero, err));
-    tmi_json_key(out, "columns");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "columns", '[');
     for (size_t j = 0; j < t->bits; j++) tmi_json_put_string(out, t->names[j]);
     tmi_json_close(out, ']');
-    tmi_json_key(out, "reports");
-    tmi_json_put_integer(out, t->reports);
-    tmi_json_key(out, "repeated");
-    tmi_json_put_integer(out, t->repeated);
+    tmi_json_add_integer(out, "reports", t->reports);
+    tmi_json_add_integer(out, "repeated", t->repeated);
     put_counts(out, "ones", t->ones, t->bits);
     if (t->cells) put_counts(out, "cells", t->cells, (size_t)1 << t->bits);
     if (t->weight) put_weights(out, t);
@@ -226,8 +216,7 @@ static tamis_status read_shape(tamis_tally **tally, const char *path, const tmi_
     TMI_TRY(tmi_tally_agree(*tally, path, lie, lie_zero, names, bits, err));
 done:
     tmi_free(names);
-    tamis_number_free(lie);
-    tamis_number_free(lie_zero);
+    tmi_number_frees(&lie, &lie_zero, NULL);
     return status;
 }
 

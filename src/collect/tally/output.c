@@ -43,25 +43,12 @@ void tmi_tally_results_clear(tmi_tally_results *r)
 
 /* ---- JSON ---- */
 
-static void put_real(tmi_json_out *out, const char *key, double x)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_real(out, x);
-}
-
-static void put_integer(tmi_json_out *out, const char *key, int64_t x)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_integer(out, x);
-}
-
 static void put_interval(tmi_json_out *out, double lower, double upper, const tmi_asked *asked)
 {
-    tmi_json_key(out, "interval");
-    tmi_json_open(out, '{');
-    put_real(out, "lower", lower);
-    put_real(out, "upper", upper);
-    put_real(out, "confidence", tmi_number_nearest(asked->confidence));
+    tmi_json_add_open(out, "interval", '{');
+    tmi_json_add_real(out, "lower", lower);
+    tmi_json_add_real(out, "upper", upper);
+    tmi_json_add_real(out, "confidence", tmi_number_nearest(asked->confidence));
     tmi_json_close(out, '}');
 }
 
@@ -69,29 +56,23 @@ static void put_share(tmi_json_out *out, const tmi_tally_results *r, size_t j)
 {
     const tamis_tally_share *share = &r->shares[j];
     tmi_json_open(out, '{');
-    tmi_json_key(out, "statistic");
-    tmi_json_put_string(out, "share");
-    tmi_json_key(out, "column");
-    tmi_json_put_string(out, r->tally->names[j]);
-    put_real(out, "estimate", share->estimate);
-    put_real(out, "se", share->se);
-    put_real(out, "sampling_se", share->sampling_se);
-    put_real(out, "noise_sd", share->noise_sd);
+    tmi_json_add_string(out, "statistic", "share");
+    tmi_json_add_string(out, "column", r->tally->names[j]);
+    tmi_json_add_real(out, "estimate", share->estimate);
+    tmi_json_add_real(out, "se", share->se);
+    tmi_json_add_real(out, "sampling_se", share->sampling_se);
+    tmi_json_add_real(out, "noise_sd", share->noise_sd);
     put_interval(out, share->lower, share->upper, &r->asked);
-    if (share->estimate < 0 || share->estimate > 1) {
-        tmi_json_key(out, "outside_range");
-        tmi_json_put_boolean(out, true);
-    }
-    if (!isnan(share->consistent)) put_real(out, "consistent", share->consistent);
+    if (share->estimate < 0 || share->estimate > 1) { tmi_json_add_boolean(out, "outside_range", true); }
+    if (!isnan(share->consistent)) tmi_json_add_real(out, "consistent", share->consistent);
     if (!isnan(share->reporters_lower)) {
-        tmi_json_key(out, "reporters");
-        tmi_json_open(out, '{');
-        put_real(out, "se", share->noise_sd);
+        tmi_json_add_open(out, "reporters", '{');
+        tmi_json_add_real(out, "se", share->noise_sd);
         put_interval(out, share->reporters_lower, share->reporters_upper, &r->asked);
         tmi_json_close(out, '}');
     }
-    put_integer(out, "reports", r->tally->reports);
-    put_integer(out, "ones", (int64_t)r->tally->ones[j]);
+    tmi_json_add_integer(out, "reports", r->tally->reports);
+    tmi_json_add_integer(out, "ones", (int64_t)r->tally->ones[j]);
     tmi_json_close(out, '}');
 }
 
@@ -99,29 +80,24 @@ static void put_table(tmi_json_out *out, const tmi_tally_results *r)
 {
     const tamis_tally *t = r->tally;
     const size_t cells = (size_t)1 << t->bits;
-    tmi_json_key(out, "table");
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "columns");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "table", '{');
+    tmi_json_add_open(out, "columns", '[');
     for (size_t j = 0; j < t->bits; j++) tmi_json_put_string(out, t->names[j]);
     tmi_json_close(out, ']');
-    tmi_json_key(out, "cells");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "cells", '[');
     for (size_t i = 0; i < cells; i++) {
         char bits[TAMIS_TALLY_TABLE_BITS + 1] = {0};
         for (size_t j = 0; j < t->bits; j++) bits[j] = i >> j & 1 ? '1' : '0';
         tmi_json_open(out, '{');
-        tmi_json_key(out, "bits");
-        tmi_json_put_string(out, bits);
-        put_integer(out, "reports", (int64_t)t->cells[i]);
-        put_real(out, "estimate", r->cells[i]);
-        put_real(out, "se", sqrt(fmax(r->covariance[i * cells + i], 0)));
-        put_real(out, "consistent", r->cells[cells + i]);
+        tmi_json_add_string(out, "bits", bits);
+        tmi_json_add_integer(out, "reports", (int64_t)t->cells[i]);
+        tmi_json_add_real(out, "estimate", r->cells[i]);
+        tmi_json_add_real(out, "se", sqrt(fmax(r->covariance[i * cells + i], 0)));
+        tmi_json_add_real(out, "consistent", r->cells[cells + i]);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
-    tmi_json_key(out, "covariance");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "covariance", '[');
     for (size_t i = 0; i < cells; i++) {
         tmi_json_open(out, '[');
         for (size_t k = 0; k < cells; k++) tmi_json_put_real(out, r->covariance[i * cells + k]);
@@ -133,28 +109,24 @@ static void put_table(tmi_json_out *out, const tmi_tally_results *r)
 
 static void put_loss(tmi_json_out *out, const char *key, tamis_bound epsilon, tamis_bound delta)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "epsilon");
-    tmi_json_put_bound(out, epsilon);
-    tmi_json_key(out, "delta");
-    tmi_json_put_bound(out, delta);
+    tmi_json_add_open(out, key, '{');
+    tmi_json_add_bound(out, "epsilon", epsilon);
+    tmi_json_add_bound(out, "delta", delta);
     tmi_json_close(out, '}');
 }
 
 static void put_guarantee(tmi_json_out *out, const tmi_tally_results *r)
 {
     const tamis_bound delta = tmi_number_bound(r->asked.delta), none = {0, 0};
-    tmi_json_key(out, "guarantee");
-    tmi_json_open(out, '{');
+    tmi_json_add_open(out, "guarantee", '{');
     put_loss(out, "local", r->guarantee.local, none);
     put_loss(out, "anonymous", r->guarantee.anonymous, delta);
     put_loss(out, "collector", r->guarantee.local, none);
     if (r->asked.promised > 0) {
         put_loss(out, "promised", r->guarantee.promised, delta);
-        put_integer(out, "promised_reports", r->asked.promised);
+        tmi_json_add_integer(out, "promised_reports", r->asked.promised);
     }
-    put_integer(out, "positions", r->guarantee.positions);
+    tmi_json_add_integer(out, "positions", r->guarantee.positions);
     tmi_json_close(out, '}');
 }
 
@@ -163,16 +135,14 @@ tamis_status tmi_tally_put_json(tmi_text *text, const tmi_tally_results *r, tami
     tmi_json_out out;
     tmi_json_out_init(&out, text, true);
     tmi_json_open(&out, '{');
-    put_integer(&out, "tamis", 1);
-    tmi_json_key(&out, "protected");
-    tmi_json_put_boolean(&out, true);
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_json_add_boolean(&out, "protected", true);
     tamis_status status = tmi_tally_put_fraction(&out, "lie", r->tally->lie, err);
     if (status == TAMIS_OK) status = tmi_tally_put_fraction(&out, "lie_zero", r->tally->lie_zero, err);
-    put_integer(&out, "reports", r->tally->reports);
-    put_integer(&out, "repeated", r->tally->repeated);
-    if (r->asked.population > 0) put_integer(&out, "population", r->asked.population);
-    tmi_json_key(&out, "results");
-    tmi_json_open(&out, '[');
+    tmi_json_add_integer(&out, "reports", r->tally->reports);
+    tmi_json_add_integer(&out, "repeated", r->tally->repeated);
+    if (r->asked.population > 0) tmi_json_add_integer(&out, "population", r->asked.population);
+    tmi_json_add_open(&out, "results", '[');
     for (size_t j = 0; j < r->tally->bits; j++) put_share(&out, r, j);
     tmi_json_close(&out, ']');
     if (r->cells) put_table(&out, r);

@@ -89,8 +89,7 @@ static tamis_status over(tamis_bound *share, int64_t low, int64_t high, int64_t 
     tamis_status status = tmi_number_ratio(&lower, low, all, err);
     if (status == TAMIS_OK) status = tmi_number_ratio(&upper, high, all, err);
     if (status == TAMIS_OK) *share = (tamis_bound){tmi_number_down(lower), tmi_number_up(upper)};
-    tamis_number_free(lower);
-    tamis_number_free(upper);
+    tmi_number_frees(&lower, &upper, NULL);
     return status;
 }
 

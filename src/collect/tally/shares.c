@@ -58,8 +58,7 @@ static tamis_status estimate_plain(tamis_tally_share *share, const tamis_tally *
     share->sampling_se = sqrt(sampling);
     share->noise_sd = sqrt(noise / n);
 done:
-    tamis_number_free(ones);
-    tamis_number_free(all);
+    tmi_number_frees(&ones, &all, NULL);
     return status;
 }
 
@@ -114,8 +113,7 @@ static tamis_status estimate_weighted(tamis_tally_share *share, const tamis_tall
     share->lower = cut(share->estimate - t_value * share->se);
     share->upper = cut(share->estimate + t_value * share->se);
 done:
-    tamis_number_free(ones);
-    tamis_number_free(all);
+    tmi_number_frees(&ones, &all, NULL);
     return status;
 }
 

@@ -56,8 +56,7 @@ done:
 void tamis_tally_free(tamis_tally *tally)
 {
     if (!tally) return;
-    tamis_number_free(tally->lie);
-    tamis_number_free(tally->lie_zero);
+    tmi_number_frees(&tally->lie, &tally->lie_zero, NULL);
     tmi_free(tally->id);
     tmi_free(tally->weight);
     for (size_t j = 0; tally->names && j < tally->bits; j++) tmi_free(tally->names[j]);

@@ -155,14 +155,13 @@ static void put_json(tmi_text *text, const checked *c)
     tmi_json_out out;
     tmi_json_out_init(&out, text, true);
     tmi_json_open(&out, '{');
-    tmi_json_key(&out, "ok");
-    tmi_json_put_boolean(&out, c->faults.count == 0);
+    tmi_json_add_boolean(&out, "ok", c->faults.count == 0);
     tmi_json_key(&out, "problems");
     tmi_faults_put(&out, &c->faults);
-    tmi_json_key(&out, "signature");
-    tmi_json_put_string(&out, c->signature == TMI_SIGNATURE_RIGHT ? "right"
-                              : c->signature == TMI_UNSIGNED      ? "none"
-                                                                  : "not checked");
+    tmi_json_add_string(&out, "signature",
+                        c->signature == TMI_SIGNATURE_RIGHT ? "right"
+                        : c->signature == TMI_UNSIGNED      ? "none"
+                                                            : "not checked");
     tmi_json_close(&out, '}');
     tmi_text_put(text, "\n");
 }
@@ -210,8 +209,7 @@ done:
     tmi_tally_results_clear(&c.results);
     for (size_t i = 0; i < TMI_TALLY_FILES; i++) tmi_free(c.files[i]);
     tmi_free(c.again);
-    tamis_number_free(c.confidence);
-    tamis_number_free(c.delta);
+    tmi_number_frees(&c.confidence, &c.delta, NULL);
     tamis_tally_free(c.tally);
     tmi_faults_clear(&c.faults);
     tmi_value_free(c.document);

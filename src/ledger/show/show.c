@@ -140,8 +140,7 @@ static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, si
     TMI_TRY(name_strata(x, frozen, err));
     TMI_TRY(tmi_ledger_outsider_make(&x->outsider, ledger, i, at, err));
 done:
-    tamis_number_free(eps);
-    tamis_number_free(delta);
+    tmi_number_frees(&eps, &delta, NULL);
     return status;
 }
 

@@ -124,8 +124,7 @@ static tamis_status take_size(reader *r, size_t k, int64_t row, tmi_cell cell, c
     keep(best, &worth, !*best || tmi_number_compare(worth, *best) > 0);
 
 done:
-    tamis_number_free(size);
-    tamis_number_free(worth);
+    tmi_number_frees(&size, &worth, NULL);
     return status;
 }
 

@@ -64,18 +64,11 @@ const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_valu
     return value->kind == TMI_VALUE_MAP ? tmi_read_indicator(reader, value, plan) : read_named(reader, value, plan, true);
 }
 
-static void read_about(tmi_reader *reader, const tmi_value *value, entry *e, tmi_statistic_kind kind)
+static void read_about(tmi_reader *reader, const tmi_value *value, void *target, const tmi_plan_key *key)
 {
-    if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number_column(reader, value, e->plan);
-}
-
-static void read_total(tmi_reader *reader, const tmi_value *value, void *target) { read_about(reader, value, target, TMI_TOTAL); }
-
-static void read_mean(tmi_reader *reader, const tmi_value *value, void *target) { read_about(reader, value, target, TMI_MEAN); }
-
-static void read_variance(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_about(reader, value, target, TMI_VARIANCE);
+    entry *e = target;
+    if (take_kind(reader, value, e, (tmi_statistic_kind)key->as))
+        e->statistic->column = tmi_read_number_column(reader, value, e->plan);
 }
 
 static void read_share_of(tmi_reader *reader, const tmi_value *value, void *target)
@@ -85,42 +78,26 @@ static void read_share_of(tmi_reader *reader, const tmi_value *value, void *targ
 }
 
 /* Distribution functions are of numbers of the file. */
-static void read_of_distribution(tmi_reader *reader, const tmi_value *value, entry *e, tmi_statistic_kind kind)
-{
-    if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number(reader, value, e->plan);
-}
-
-/* One of each kind. */
-#define READS(name, kind) \
-    static void read_##name(tmi_reader *reader, const tmi_value *value, void *target) \
-    { \
-        read_of_distribution(reader, value, target, kind); \
-    }
-READS(quantile, TMI_QUANTILE)
-READS(median, TMI_MEDIAN)
-READS(iqr, TMI_IQR)
-READS(share_below, TMI_SHARE_BELOW)
-READS(poverty, TMI_POVERTY)
-READS(gini, TMI_GINI)
-READS(s80s20, TMI_S80S20)
-
-static void read_of(tmi_reader *reader, const tmi_value *value, void *target)
+static void read_of_distribution(tmi_reader *reader, const tmi_value *value, void *target, const tmi_plan_key *key)
 {
     entry *e = target;
-    e->statistic->column = tmi_read_number_column(reader, value, e->plan);
+    if (take_kind(reader, value, e, (tmi_statistic_kind)key->as)) e->statistic->column = tmi_read_number(reader, value, e->plan);
 }
 
-static void read_to(tmi_reader *reader, const tmi_value *value, void *target)
+/* The part of a ratio that `as` says: 0 is above the line. */
+static void read_part(tmi_reader *reader, const tmi_value *value, void *target, const tmi_plan_key *key)
 {
     entry *e = target;
-    e->statistic->second = tmi_read_number_column(reader, value, e->plan);
+    const tmi_plan_column *column = tmi_read_number_column(reader, value, e->plan);
+    if (key->as == 0) e->statistic->column = column;
+    else e->statistic->second = column;
 }
 
 static void read_ratio(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
-        {.name = "of", .read = read_of, .required = "of: enroll"},
-        {.name = "to", .read = read_to, .required = "to: teachers"},
+        {.name = "of", .plain = read_part, .as = 0, .required = "of: enroll"},
+        {.name = "to", .plain = read_part, .as = 1, .required = "to: teachers"},
     };
     entry *e = target;
     if (!take_kind(reader, value, e, TMI_RATIO)) return;
@@ -141,8 +118,8 @@ bool tmi_read_compared(tmi_reader *reader, const tmi_value *map, tamis_plan *pla
 {
     static const tmi_plan_key keys[] = {
         {.name = "count", .read = read_count},
-        {.name = "total", .read = read_total},
-        {.name = "mean", .read = read_mean},
+        {.name = "total", .plain = read_about, .as = TMI_TOTAL},
+        {.name = "mean", .plain = read_about, .as = TMI_MEAN},
         {.name = "share", .read = read_share_of},
         {.name = "ratio", .read = read_ratio},
         {.name = "between", .read = tmi_read_later},
@@ -171,35 +148,10 @@ bool tmi_read_compared(tmi_reader *reader, const tmi_value *map, tamis_plan *pla
     return reader->count == before && !reader->no_memory;
 }
 
-static void read_difference(tmi_reader *reader, const tmi_value *value, void *target)
+/* What is read when the groups are known. */
+static void read_kind(tmi_reader *reader, const tmi_value *value, void *target, const tmi_plan_key *key)
 {
-    take_kind(reader, value, target, TMI_CONTRAST_DIFFERENCE);
-}
-
-static void read_quotient(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    take_kind(reader, value, target, TMI_CONTRAST_QUOTIENT);
-}
-
-static void read_contrast(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    take_kind(reader, value, target, TMI_CONTRAST_WEIGHTED);
-}
-
-static void read_change(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    take_kind(reader, value, target, TMI_CONTRAST_CHANGE);
-}
-
-/* Read after `by`. */
-static void read_correlation(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    take_kind(reader, value, target, TMI_CORRELATION);
-}
-
-static void read_regression(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    take_kind(reader, value, target, TMI_REGRESSION);
+    take_kind(reader, value, target, (tmi_statistic_kind)key->as);
 }
 
 static void read_table(tmi_reader *reader, const tmi_value *value, void *target)
@@ -209,12 +161,7 @@ static void read_table(tmi_reader *reader, const tmi_value *value, void *target)
         tmi_read_by_columns(reader, value, e->plan, e->statistic->by, &e->statistic->by_count);
 }
 
-/* Its bins are the last groups: they are read after `by`. */
-static void read_histogram(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    take_kind(reader, value, target, TMI_HISTOGRAM);
-}
-
+/* The bins of a histogram are its last groups. */
 static void add_bins(tmi_reader *reader, const tmi_value *value, entry *e)
 {
     const tmi_value *cuts = tmi_value_get(value, "cuts");
@@ -391,26 +338,26 @@ static void read_label(tmi_reader *reader, const tmi_value *value, void *target)
 
 static const tmi_plan_key keys[] = {
     {.name = "count", .read = read_count},
-    {.name = "total", .read = read_total},
-    {.name = "mean", .read = read_mean},
+    {.name = "total", .plain = read_about, .as = TMI_TOTAL},
+    {.name = "mean", .plain = read_about, .as = TMI_MEAN},
     {.name = "share", .read = read_share_of},
     {.name = "ratio", .read = read_ratio},
     {.name = "table", .read = read_table},
-    {.name = "histogram", .read = read_histogram},
-    {.name = "quantile", .read = read_quantile},
-    {.name = "median", .read = read_median},
-    {.name = "iqr", .read = read_iqr},
-    {.name = "share_below", .read = read_share_below},
-    {.name = "poverty", .read = read_poverty},
-    {.name = "gini", .read = read_gini},
-    {.name = "s80s20", .read = read_s80s20},
-    {.name = "variance", .read = read_variance},
-    {.name = "difference", .read = read_difference},
-    {.name = "quotient", .read = read_quotient},
-    {.name = "contrast", .read = read_contrast},
-    {.name = "change", .read = read_change},
-    {.name = "correlation", .read = read_correlation},
-    {.name = "regression", .read = read_regression},
+    {.name = "histogram", .plain = read_kind, .as = TMI_HISTOGRAM},
+    {.name = "quantile", .plain = read_of_distribution, .as = TMI_QUANTILE},
+    {.name = "median", .plain = read_of_distribution, .as = TMI_MEDIAN},
+    {.name = "iqr", .plain = read_of_distribution, .as = TMI_IQR},
+    {.name = "share_below", .plain = read_of_distribution, .as = TMI_SHARE_BELOW},
+    {.name = "poverty", .plain = read_of_distribution, .as = TMI_POVERTY},
+    {.name = "gini", .plain = read_of_distribution, .as = TMI_GINI},
+    {.name = "s80s20", .plain = read_of_distribution, .as = TMI_S80S20},
+    {.name = "variance", .plain = read_about, .as = TMI_VARIANCE},
+    {.name = "difference", .plain = read_kind, .as = TMI_CONTRAST_DIFFERENCE},
+    {.name = "quotient", .plain = read_kind, .as = TMI_CONTRAST_QUOTIENT},
+    {.name = "contrast", .plain = read_kind, .as = TMI_CONTRAST_WEIGHTED},
+    {.name = "change", .plain = read_kind, .as = TMI_CONTRAST_CHANGE},
+    {.name = "correlation", .plain = read_kind, .as = TMI_CORRELATION},
+    {.name = "regression", .plain = read_kind, .as = TMI_REGRESSION},
     /* what may stand beside a statistic */
     {.name = "by", .read = tmi_read_later},
     {.name = "budget_share", .read = read_share},

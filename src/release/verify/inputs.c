@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "release/bounds.h"
 #include "release/standing.h"
 #include "release/verify/verification.h"
 
@@ -19,9 +20,8 @@ static void chosen_clear(tmi_certified_tables *certified)
 /* A table as the certificate describes it; false if it is none. */
 static bool read_marginal(tmi_marginal *marginal, const tmi_value *measurement)
 {
-    static const char *const weighings[] = {"none",           "weight",            "contribution", "spread",
-                                            "clamped spread", "unit contribution", "psus",         "squares",
-                                            "groups"};
+    static const char *const weighings[] = {"none", "weight",  "contribution", "spread", "clamped spread", "unit contribution",
+                                            "psus", "squares", "groups"};
     static const char *const forms[] = {"full", "raw", "centred", "gram sums", "gram squares"};
     const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
                     *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
@@ -90,8 +90,7 @@ static tamis_status check_account(const tmi_account *a, const tmi_schedule *s, t
 
 done:
     tmi_coin_clear(&amount);
-    tamis_number_free(true_rho);
-    tamis_number_free(true_mu);
+    tmi_number_frees(&true_rho, &true_mu, NULL);
     return status;
 }
 
@@ -245,6 +244,9 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     status = make_again(v, plan, &certified, &reason);
     TMI_TRY(tmi_check_noted(c, "plan", status, &reason, err));
     if (!v->schedule.plan) goto done;
+    bool right = true;
+    TMI_TRY(tmi_take_bounds(&right, &v->schedule, tmi_value_field(document, "bounds", TMI_VALUE_LIST), err));
+    if (!right) tmi_check_note(c, "bounds", "expected what was found of each private bound of the plan, one of its candidates");
     status = tmi_earlier_read_json(&v->earlier, tmi_value_get(document, "earlier"), v->schedule.plan, &reason);
     if (status == TAMIS_OK) v->schedule.earlier = &v->earlier;
     status = tmi_check_noted(c, "earlier", status, &reason, err);

@@ -165,6 +165,7 @@ static tamis_status promise(tmi_verification *v, tamis_error *err)
 {
     tmi_account *a = &v->account;
     const tmi_standing *s = &a->standing;
+    v->promised.one_point = !tmi_value_get(tmi_value_get(v->document, "amplification"), "profile");
     if (!a->kept) return tmi_promise_alone(&v->promised, &v->schedule, err);
     tamis_status status = tmi_losses_spending(&a->spent, &a->left, &s->after, &s->cap, err);
     return status == TAMIS_OK ? tmi_account_promise(&v->promised, &v->schedule, s, &s->after, &s->cap, err) : status;

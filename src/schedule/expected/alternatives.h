@@ -13,7 +13,8 @@ typedef enum tmi_alternative_kind {
     TMI_REMEDIES,
     TMI_OTHER_LAW = TMI_REMEDIES, /* Laplace noise in the place of Gaussian noise, and the other way round */
     TMI_EACH_BY_ITSELF,           /* every statistic has a table of its own */
-    TMI_ALTERNATIVES
+    TMI_ALTERNATIVES,
+    TMI_PUBLIC_BOUNDS = TMI_ALTERNATIVES /* `beyond` in the place of each private bound, and all of the budget for statistics */
 } tmi_alternative_kind;
 
 #define TMI_DELTA_TRIED "1e-6"
@@ -32,7 +33,7 @@ typedef struct tmi_alternative {
 /* As things are. The caller frees the list. NULL: no memory. */
 tmi_expected_outcome *tmi_outcomes_now(const tmi_expected_statistic *now, size_t count);
 
-/* Needs    the forecasts of the schedule.
+/* Needs    `now`: what is expected of each statistic as things are.
  * Errors   SYSTEM, UNABLE; the alternative is then empty.                                                             */
 tamis_status tmi_alternative_make(tmi_alternative *alternative, tmi_alternative_kind kind, const tmi_schedule *schedule,
                                   const tmi_expected_statistic *now, tamis_error *err);

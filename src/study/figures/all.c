@@ -21,7 +21,7 @@ static void clear(tmi_figure *f)
 {
     for (size_t i = 0; i < f->kept_count; i++) tmi_free(f->kept[i]);
     tmi_free(f->kept);
-    tmi_sheet_clear(&f->sheet);
+    tmi_study_forms_clear(&f->forms);
 }
 
 static void write_json(tmi_text *json, const tmi_figure *f, int number)
@@ -35,7 +35,7 @@ static void write_json(tmi_text *json, const tmi_figure *f, int number)
     tmi_json_add_integer(&out, "runs", f->runs);
     tmi_json_add_integer(&out, "seed", (int64_t)f->seed);
     tmi_json_add_string(&out, "remark", f->remark);
-    tmi_sheet_json(&out, "results", &f->sheet);
+    tmi_sheet_json(&out, "results", &f->forms.sheet);
     tmi_json_close(&out, '}');
     tmi_text_put(json, "\n");
 }
@@ -43,10 +43,7 @@ static void write_json(tmi_text *json, const tmi_figure *f, int number)
 tamis_status tamis_study_figure(tamis_study **study, int number, const tamis_study_options *options, tamis_error *err)
 {
     tmi_figure f = {0};
-    tmi_text text, json, csv;
-    char *svg = NULL;
     tamis_status status;
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     if (number < 1 || number > TAMIS_STUDY_FIGURES)
@@ -54,15 +51,13 @@ tamis_status tamis_study_figure(tamis_study **study, int number, const tamis_stu
     TMI_TRY(begin(&f, options, TMI_PAPER_RUNS, err));
     TMI_TRY(number < 6 || number == 9 ? tmi_figure_means(&f, number, err) : tmi_figure_medians(&f, number, err));
     if (f.failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_plots_joined(&svg, f.plots, f.plot_count, err));
-    tmi_sheet_csv(&csv, &f.sheet);
-    write_json(&json, &f, number);
-    tmi_text_format(&text, "Figure %d of the paper\n", number);
-    tmi_text_wrap(&text, "  ", "  ", f.remark);
-    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+    TMI_TRY(tmi_plots_joined(&f.forms.svg, f.plots, f.plot_count, err));
+    write_json(&f.forms.json, &f, number);
+    tmi_text_format(&f.forms.text, "Figure %d of the paper\n", number);
+    tmi_text_wrap(&f.forms.text, "  ", "  ", f.remark);
+    status = tmi_study_make(study, &f.forms, err);
 
 done:
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
     clear(&f);
     return status;
 }
@@ -193,22 +188,21 @@ tamis_status tamis_study_table(tamis_study **study, const tamis_study_options *o
     static const double until[] = {0.1, 3};
     const double none[TABLE_NUMBERS] = {NAN, NAN, NAN, NAN, NAN, NAN};
     tmi_figure f = {0};
-    tmi_text text, json, csv;
     tamis_status status;
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
     TMI_TRY(begin(&f, options, TABLE_RUNS, err));
-    tmi_sheet_init(&f.sheet, table_columns, sizeof table_columns / sizeof *table_columns);
-    table_row(&f.sheet, "any", "any", none, "no gains if the sampling variance reaches 2 D^2 (1/eps^2 - 1/eps_n^2)", "the same");
-    table_row(&f.sheet, "mean", "any", none, "no gains: r < 1 is a theorem", "no gains");
+    tmi_sheet_init(&f.forms.sheet, table_columns, sizeof table_columns / sizeof *table_columns);
+    table_row(&f.forms.sheet, "any", "any", none, "no gains if the sampling variance reaches 2 D^2 (1/eps^2 - 1/eps_n^2)",
+              "the same");
+    table_row(&f.forms.sheet, "mean", "any", none, "no gains: r < 1 is a theorem", "no gains");
     for (size_t k = 0; k < 2; k++) {
         for (uint64_t i = 0; i < POPULATIONS; i++) {
             const double at = (double)(k * POPULATIONS + i) / (2 * POPULATIONS);
             const tmi_watch part = tmi_watch_part(&f.watch, at, at + 1.0 / (2 * POPULATIONS));
             TMI_TRY(search_one(&found[k], &f, f.seed + i, &part, err));
         }
-        table_rows(&f.sheet, &found[k], names[k], until[k]);
+        table_rows(&f.forms.sheet, &found[k], names[k], until[k]);
     }
     f.remark =
         "MSE ratio: mean squared error of the noisy sample median over that of the census at the best of nine rates, smallest "
@@ -216,13 +210,11 @@ tamis_status tamis_study_table(tamis_study **study, const tamis_study_options *o
         "largest of five populations; smooth sensitivity in the paper's calibration, delta = 1/(2N). A population gains if its "
         "ratio is below 1 by three Monte Carlo errors. The paper stops too early for the lognormal population: all gain at "
         "epsilon 0.3, and most at 0.5.";
-    table_text(&text, &f.sheet, f.remark);
-    tmi_sheet_csv(&csv, &f.sheet);
-    write_json(&json, &f, 0);
-    status = tmi_study_make(study, &text, &json, &csv, NULL, err);
+    table_text(&f.forms.text, &f.forms.sheet, f.remark);
+    write_json(&f.forms.json, &f, 0);
+    status = tmi_study_make(study, &f.forms, err);
 
 done:
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
     clear(&f);
     return status;
 }

@@ -106,11 +106,11 @@ static void violin_row(tmi_figure *f, const char *series, size_t place, const do
     const tamis_plot *p = &f->plots[f->plot_count - 1];
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += sorted[i];
-    tmi_sheet_words(&f->sheet, p->title);
-    tmi_sheet_words(&f->sheet, series ? series : "");
-    tmi_sheet_words(&f->sheet, p->x.names ? p->x.names[place] : "");
-    tmi_sheet_number(&f->sheet, sum / (double)n);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) tmi_sheet_number(&f->sheet, quantile(sorted, n, shares[i]));
+    tmi_sheet_words(&f->forms.sheet, p->title);
+    tmi_sheet_words(&f->forms.sheet, series ? series : "");
+    tmi_sheet_words(&f->forms.sheet, p->x.names ? p->x.names[place] : "");
+    tmi_sheet_number(&f->forms.sheet, sum / (double)n);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) tmi_sheet_number(&f->forms.sheet, quantile(sorted, n, shares[i]));
 }
 
 void tmi_figure_violins(tmi_figure *f, const tmi_violins *v)
@@ -151,10 +151,10 @@ void tmi_figure_density(tmi_figure *f, const char *name, const double *sorted, s
     for (size_t i = 0; i < MANY; i++) {
         x[i] = from + (to - from) * (double)i / (MANY - 1);
         y[i] = density(sorted, n, x[i], width);
-        if (f->sheet.columns != TMI_DENSITY_COLUMNS) continue;
-        tmi_sheet_words(&f->sheet, name);
-        tmi_sheet_number(&f->sheet, x[i]);
-        tmi_sheet_number(&f->sheet, y[i]);
+        if (f->forms.sheet.columns != TMI_DENSITY_COLUMNS) continue;
+        tmi_sheet_words(&f->forms.sheet, name);
+        tmi_sheet_number(&f->forms.sheet, x[i]);
+        tmi_sheet_number(&f->forms.sheet, y[i]);
     }
     tmi_figure_curve(f, name, x, y, MANY, false);
 }

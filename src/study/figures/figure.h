@@ -24,7 +24,7 @@ typedef struct tmi_figure {
     tamis_plot plots[TMI_FIGURE_PLOTS];
     tamis_plot_curve curves[TMI_FIGURE_PLOTS][TAMIS_PLOT_CURVES];
     size_t plot_count;
-    tmi_sheet sheet;
+    tmi_study_forms forms;
     const char *remark;
     void **kept; /* what the plots point to */
     size_t kept_count, kept_room;

@@ -40,7 +40,7 @@ static tamis_plot *violin_plot(tmi_figure *f, const char *title, const char *sub
 static tamis_status figure_1(tmi_figure *f, const tmi_values *v)
 {
     double scale[THREE];
-    tmi_sheet_init(&f->sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
+    tmi_sheet_init(&f->forms.sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
     tamis_plot *p = tmi_figure_plot(f, "Figure 1, left: the population", "10,001 values of Beta(2, 10)");
     p->x = (tamis_plot_axis){.label = "value"};
     p->y = (tamis_plot_axis){.label = "density"};
@@ -58,7 +58,7 @@ static tamis_status figure_2(tmi_figure *f, const tmi_values *v, tamis_error *er
     const double truth = v->sorted[tmi_median_rank(v->count) - 1];
     double global[THREE], usual[THREE], ours[THREE];
     tamis_status status = TAMIS_OK;
-    tmi_sheet_init(&f->sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
+    tmi_sheet_init(&f->forms.sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
     for (size_t e = 0; e < THREE; e++) {
         const tmi_spending spent = {three_eps[e], TMI_PAPER_DELTA};
         const tmi_smooth_calibration paper = {spent.eps / 2, spent.eps / (2 * log(2 / spent.delta))};
@@ -96,7 +96,7 @@ static double amplified(double eps, double f) { return log1p(expm1(eps) / f); }
 
 static void put_value(tmi_figure *f, double eps, double rate, double value)
 {
-    tmi_sheet_numbers(&f->sheet, (const double[]){eps, rate, value});
+    tmi_sheet_numbers(&f->forms.sheet, (const double[]){eps, rate, value});
 }
 
 static void rate_curve(tmi_figure *f, bool first, double eps, double (*value)(double eps, double f))
@@ -113,7 +113,7 @@ static void rate_curve(tmi_figure *f, bool first, double eps, double (*value)(do
 
 static tamis_status figure_3(tmi_figure *f)
 {
-    tmi_sheet_init(&f->sheet, curve_columns, 3);
+    tmi_sheet_init(&f->forms.sheet, curve_columns, 3);
     tamis_plot *p = tmi_figure_plot(f, "Figure 3: what a secret sample may spend", "epsilon_n = log(1 + (N/n)(e^epsilon - 1))");
     p->x = (tamis_plot_axis){.label = "sampling rate n/N", .from = 0, .to = 1};
     p->y = (tamis_plot_axis){.label = "epsilon_n on the sample"};
@@ -131,7 +131,7 @@ static double saved(double eps, double f)
 static tamis_status figure_4(tmi_figure *f)
 {
     static const double eps[] = {0.01, 0.1, 1, 2, 3, 5};
-    tmi_sheet_init(&f->sheet, curve_columns, 3);
+    tmi_sheet_init(&f->forms.sheet, curve_columns, 3);
     tamis_plot *p = tmi_figure_plot(f, "Figure 4: sampling variance that still gains, as a share of V_N",
                                     "q = 1 - (epsilon/epsilon_n)^2, for a sensitivity that does not depend on the sample");
     p->x = (tamis_plot_axis){.label = "sampling rate n/N", .from = 0, .to = 1};
@@ -192,13 +192,13 @@ static tamis_status figure_5(tmi_figure *f, tamis_error *err)
     double *x = tmi_figure_room(f, RATES), *eps = tmi_figure_room(f, RATES), *spent = tmi_figure_room(f, RATES);
     double *gap = tmi_figure_room(f, RATES), *theory = tmi_figure_room(f, RATES), *theory_n = tmi_figure_room(f, RATES);
     tamis_status status = TAMIS_OK;
-    tmi_sheet_init(&f->sheet, columns, 4);
+    tmi_sheet_init(&f->forms.sheet, columns, 4);
     if (f->failed) return tmi_fail_memory(err);
     for (size_t i = 0; i < RATES; i++) {
         x[i] = (double)per_10000[i] / 10000;
         const double e = apparent_eps(x[i]), limit = sqrt(0x1p-52 / (1 / x[i] - 1));
         TMI_TRY(true_gap(&gap[i], e, per_10000[i], err));
-        tmi_sheet_numbers(&f->sheet, (const double[]){x[i], e, amplified(e, x[i]), gap[i]});
+        tmi_sheet_numbers(&f->forms.sheet, (const double[]){x[i], e, amplified(e, x[i]), gap[i]});
         eps[i] = log(e);
         spent[i] = log(amplified(e, x[i]));
         theory[i] = log(limit);
@@ -246,7 +246,7 @@ static tamis_status figure_9(tmi_figure *f, const tmi_values *v)
 {
     const double median = v->sorted[tmi_median_rank(v->count) - 1];
     double *dot = tmi_figure_room(f, 2);
-    tmi_sheet_init(&f->sheet, density_columns, TMI_DENSITY_COLUMNS);
+    tmi_sheet_init(&f->forms.sheet, density_columns, TMI_DENSITY_COLUMNS);
     tamis_plot *p = tmi_figure_plot(f, "Figure 9: a population with its median between two modes",
                                     "10,001 values of the mixture of Appendix B");
     p->x = (tamis_plot_axis){.label = "value", .from = 0, .to = 1};

@@ -76,7 +76,7 @@ static tamis_status figure_of_ratios(tmi_figure *f, int number, const tmi_values
     three_sizes t = {0};
     tamis_status status = run_sizes(&t, f, v, bimodal, err);
     if (status != TAMIS_OK) return status;
-    tmi_sheet_init(&f->sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
+    tmi_sheet_init(&f->forms.sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
     for (size_t e = 0; e < THREE; e++) {
         tamis_plot *p = tmi_figure_plot(
             f, tmi_figure_words(f, "Figure %d, epsilon %g: sensitivity of a sample over that of all", number, three_eps[e]),
@@ -111,7 +111,7 @@ static tamis_status figure_of_noise(tmi_figure *f, int number, const tmi_values 
     three_sizes t = {0};
     tamis_status status = run_sizes(&t, f, v, bimodal, err);
     if (status != TAMIS_OK) return status;
-    tmi_sheet_init(&f->sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
+    tmi_sheet_init(&f->forms.sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
     for (size_t e = 0; e < THREE; e++) {
         tamis_plot *p = tmi_figure_plot(f,
                                         tmi_figure_words(f, "Figure %d, epsilon %g: noise added to the median", number,
@@ -148,7 +148,7 @@ static tamis_status figure_11(tmi_figure *f, const tmi_values *v, tamis_error *e
     three_sizes t = {0};
     tamis_status status = run_sizes(&t, f, v, bimodal, err);
     if (status != TAMIS_OK) return status;
-    tmi_sheet_init(&f->sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
+    tmi_sheet_init(&f->forms.sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
     tamis_plot *p = tmi_figure_plot(f, "Figure 11: medians of samples, without noise",
                                     tmi_figure_words(f, "%s; %lld samples", law_words(true), (long long)f->runs));
     p->x = (tamis_plot_axis){.names = names, .name_count = TWO};
@@ -183,10 +183,10 @@ static void error_plot(tmi_figure *f, int number, const char *what, const char *
             const tmi_squared_error *w = &errors[r][e];
             x[r] = size_at(rates[r]) / (double)TMI_PAPER_SIZE;
             y[r] = log(w->mse);
-            tmi_sheet_words(&f->sheet, what);
+            tmi_sheet_words(&f->forms.sheet, what);
             const double numbers[] = {six_eps[e], x[r],         size_at(rates[r]),
                                       w->mse,     w->mse_error, w->mse / errors[RATES - 1][e].mse};
-            for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) tmi_sheet_number(&f->sheet, numbers[i]);
+            for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) tmi_sheet_number(&f->forms.sheet, numbers[i]);
         }
         tmi_figure_curve(f, e == 0 ? tmi_figure_words(f, "epsilon %g", six_eps[e]) : tmi_figure_words(f, "%g", six_eps[e]), x, y,
                          RATES, false);
@@ -267,7 +267,7 @@ static tamis_status figure_of_errors(tmi_figure *f, int number, const tmi_values
     tamis_status status;
     TMI_TRY(run_rates(errors, f, v, bimodal, err));
     TMI_TRY(run_inverse(inverse, f, v, err));
-    tmi_sheet_init(&f->sheet, columns, sizeof columns / sizeof *columns);
+    tmi_sheet_init(&f->forms.sheet, columns, sizeof columns / sizeof *columns);
     error_plot(f, number, variant_name(bimodal, TMI_PRINTED),
                tmi_figure_words(f, "%s; order statistics beyond the data left out", law_words(bimodal)), errors[TMI_PRINTED]);
     error_plot(f, number, variant_name(bimodal, TMI_DECLARED),

@@ -203,25 +203,20 @@ done:
 
 tamis_status tmi_quantile_study_write(tamis_study **study, const tmi_quantile_simulation *s, tamis_error *err)
 {
-    tmi_text text, json, csv;
-    tmi_sheet sheet;
-    char *svg = NULL;
+    tmi_study_forms forms;
     tamis_status status;
-    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
-    tmi_sheet_init(&sheet, columns, sizeof columns / sizeof *columns);
-    put_question(&text, s);
-    tmi_text_put(&text, "\n");
-    put_table(&text, s);
-    tmi_text_put(&text, "\n");
-    put_advice(&text, s);
-    fill_sheet(&sheet, s);
-    tmi_sheet_csv(&csv, &sheet);
-    put_json(&json, s, &sheet);
-    TMI_TRY(draw(&svg, s, err));
-    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+    tmi_study_forms_init(&forms, columns, sizeof columns / sizeof *columns);
+    put_question(&forms.text, s);
+    tmi_text_put(&forms.text, "\n");
+    put_table(&forms.text, s);
+    tmi_text_put(&forms.text, "\n");
+    put_advice(&forms.text, s);
+    fill_sheet(&forms.sheet, s);
+    put_json(&forms.json, s, &forms.sheet);
+    TMI_TRY(draw(&forms.svg, s, err));
+    status = tmi_study_make(study, &forms, err);
 done:
-    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
-    tmi_sheet_clear(&sheet);
+    tmi_study_forms_clear(&forms);
     return status;
 }
 
