@@ -531,7 +531,7 @@ tmi_effect_family tmi_effect_family_of(const tmi_plan_statistic *t)
 #define UNITS_SMALLER 8
 
 /* Where weights are alike, all that is left is how squares of residuals go with those of predictors: effects near 1. */
-#define ALIKE_NARROWER 1.7
+#define ALIKE_NARROWER 1.3
 
 tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
 {
