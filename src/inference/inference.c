@@ -75,15 +75,15 @@ static tamis_status add_units(double *units, const tmi_inference *r, size_t i, s
 {
     const tmi_schedule *s = r->schedule;
     const tmi_reconstruction *rows = r->rows.schedule ? &r->rows : &r->main;
-    const size_t controls = tmi_control_levels(&s->workload);
-    double *moments = tmi_alloc(count * controls, TMI_MOMENTS * sizeof *moments);
+    const size_t controls = tmi_control_levels(&s->workload), all = controls * tmi_factor_powers(&s->workload);
+    double *moments = tmi_alloc(count * all, TMI_MOMENTS * sizeof *moments);
     tamis_status status = TAMIS_OK;
     if (!moments) return tmi_fail_memory(err);
     for (size_t copy = 0; copy < rows->copies; copy++) {
         TMI_TRY(tmi_reconstruct_moments(moments, rows, copy, i, s->workload.separate_strata ? copy : 0, err));
         for (size_t g = 0; g < count; g++) {
             if (s->workload.separate_strata && !tmi_group_has_stratum(s, i, g, copy)) continue;
-            for (size_t c = 0; c < controls; c++) units[g] += moments[(g * controls + c) * TMI_MOMENTS + TMI_OF_ROWS];
+            for (size_t c = 0; c < controls; c++) units[g] += moments[(g * all + c) * TMI_MOMENTS + TMI_OF_ROWS];
         }
     }
 

@@ -25,8 +25,8 @@ typedef enum tmi_weighting {
 } tmi_weighting;
 
 /* A linear combination of the moments of one group, or of all rows if the group is SIZE_MAX, as a combination of the cells of a
- * table. `control` has one factor per level of the axis of calibration; NULL if they are all 1. `stratum` chooses the ranges of
- * numbers. */
+ * table. `control` has one factor per level of the axis of calibration, and where results are calibrated to totals of a number v
+ * as many again, which v multiplies; NULL if they are all 1. `stratum` chooses the ranges of numbers. */
 typedef struct tmi_moment_sum {
     tmi_combination combination;
     double *block;
@@ -56,6 +56,9 @@ static inline bool tmi_has_moment(const tmi_statistic_map *map, size_t moment)
     if (moment == TMI_OF_ROWS) return true;
     return (moment == TMI_OF_X || moment == TMI_OF_XX ? &map->x : &map->y)->column != NULL;
 }
+
+/* Whether moments times v are in the tables too: not squares of the control number itself, as cubes are not measured. */
+bool tmi_has_moment_times(const tmi_workload *workload, size_t statistic, size_t moment, size_t power);
 
 /* The value of cell number `cell` in the i-th of some columns, crossed; the last column runs fastest. */
 const char *tmi_cell_value(const tmi_plan_column *const *by, size_t by_count, size_t cell, size_t i);

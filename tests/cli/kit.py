@@ -75,9 +75,11 @@ def program(kind):
 
 
 def kind_of(arguments):
-    """A command with some options; all helps are one kind."""
+    """A command with some options; all helps are one kind, and so are studies of one name, which compute what tests/study does."""
     words = [str(word) for word in arguments]
     names = [word for word in words[:2] if re.fullmatch("[a-z]+", word)]
+    if names[:1] == ["study"]:
+        return (*names,)
     return "help" if {"help", "--help", "-h"} & set(words) else (*names, *sorted(word for word in words if word.startswith("--")))
 
 

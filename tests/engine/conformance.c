@@ -172,37 +172,6 @@ static void many_rows(void **state)
 
 /* ---- units whose points are bounded together ---- */
 
-static const int64_t all_rows = 1000, rows_of_g[] = {7, 900, 0, 1000, 450};
-
-/* Weights from 1 to 64; a bound of 70 leaves single rows as they are, one of 200 also most pairs and all triples of up to 64. */
-static const tmi_column
-    of_unit = {.name = "p", .reciprocal = true, .grid = {1, 64, 0x1p-20, 1 << 20, 64 << 20}, .most_of_unit = INT64_C(70) << 20},
-    of_unit_more = {.name = "p", .reciprocal = true, .grid = {0, 50, 0x1p-20, 0, 50 << 20}, .most_of_unit = INT64_C(200) << 20},
-    bounded_x = {.name = "bounded x", PRODUCT_OF(&of_unit, &x, -9000, 90000), .shift = 20},
-    of_one = {.name = "always", .kind = TMI_INDICATOR},
-    one_code = {.name = "one", .kind = TMI_CUTS, .of = &of_one, .value_count = 1},
-    of_rows = {.name = "rows",
-               .kind = TMI_LOOKUP,
-               .of = &one_code,
-               .numbers = &all_rows,
-               .most_of_unit = 2500}, /* two and a half */
-    of_groups = {.name = "rows by g", .kind = TMI_LOOKUP, .of = &g, .numbers = rows_of_g, .most_of_unit = 1000},
-    of_product = {.name = "a bounded product", PRODUCT_OF(&of_unit, &of_groups, 0, 40000), .shift = 18, .most_of_unit = 40000},
-    /* of weights that are not bounded, on both sides of 0; some rows alone are beyond the bound */
-    weight_of_row = {.name = "p", .reciprocal = true, .grid = {1, 64, 0x1p-20, 1 << 20, 64 << 20}},
-    of_signs = {.name = "a bounded sum", PRODUCT_OF(&weight_of_row, &x, -90000, 90000), .shift = 20, .most_of_unit = 30011},
-    of_x = {.name = "x", .grid = {-10, 1000, 0.25, -40, 4000}, .most_of_unit = 1500};
-static const tmi_measure bounded_measures[] = {
-    SUM_OF(&of_rows),      SUM_OF(&of_groups),
-    SUM_OF(&of_product),   ROWS_WITH(&of_product),
-    SUM_OF(&of_unit),      ROWS_WITH(&of_unit),
-    SUM_OF(&of_unit_more), SUM_OF(&bounded_x),
-    SUM_OF(&of_signs),     ROWS_WITH(&of_signs),
-    SUM_OF(&of_x),         {.factors = {{&of_unit, 0}, {&of_unit_more, 0}, {&x, 3}}, .factor_count = 3, .shift = 30, WIDE},
-};
-static const tmi_table bounded_tables[] = {{by_g, 1, bounded_measures, COUNT(bounded_measures)},
-                                           {by_groups_in_all, 1, bounded_measures, COUNT(bounded_measures)}};
-
 static void points_of_units_are_bounded(void **state)
 {
     (void)state;

@@ -100,6 +100,28 @@ static void every_request(void **state)
     same_integers(211, 0, 1);
 }
 
+static void units_that_are_bounded(void **state)
+{
+    (void)state;
+    if (!getenv("TAMIS_TEST_SPARK")) SKIP(NO_SPARK);
+    if (!getenv("TAMIS_TEST_LONG")) SKIP("only in make test-long");
+    const size_t n = 200;
+    const int door = spark_open();
+    row *list = random_rows(n, n / 6 + 1, 9);
+    const rows all = {.list = list, .count = n};
+    spark on;
+    open_spark(&on, door, list, n);
+    for (int64_t most = 2; most <= 40; most += 38) {
+        const tmi_request request = {
+            .tables = bounded_tables, .table_count = COUNT(bounded_tables), .unit = &unit, .rows_per_unit = most, .key = key};
+        expect(&on, "bounded units", &request, &all);
+        print_message("# bounded units, %d rows of each\n", (int)most);
+    }
+    close_spark(&on);
+    close(door);
+    free(list);
+}
+
 static void other_sizes(void **state)
 {
     (void)state;
@@ -242,9 +264,9 @@ static void inventory(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(one_request),     cmocka_unit_test(every_request),           cmocka_unit_test(other_sizes),
-        cmocka_unit_test(lists_of_points), cmocka_unit_test(texts_that_are_not_utf8), cmocka_unit_test(names_to_the_letter),
-        cmocka_unit_test(inventory),
+        cmocka_unit_test(one_request),         cmocka_unit_test(every_request),   cmocka_unit_test(units_that_are_bounded),
+        cmocka_unit_test(other_sizes),         cmocka_unit_test(lists_of_points), cmocka_unit_test(texts_that_are_not_utf8),
+        cmocka_unit_test(names_to_the_letter), cmocka_unit_test(inventory),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }
