@@ -75,7 +75,7 @@ def made(kind, rng):
                 wage = round(min(60000, max(0, wage)))
                 rows.append({"state": state, "area": area, "home": home, "sex": rng.choice("fm"), "age": rng.randint(16, 90),
                              "activity": rng.choice("12") if works else rng.choice("34567"), "wage": wage, "income": wage,
-                             "size": 20 + wage // 500 if kind == "skewed" else rng.randint(20, 200)})
+                             "size": 20 + wage // 500 if kind == "skewed" else rng.randint(60, 200)})
     return rows
 
 
@@ -97,7 +97,7 @@ def population(folder, rng, kind):
     return rows, areas, homes, sizes
 
 
-def designs(rows, areas, homes, sizes):
+def designs(rows, areas, homes, sizes, kind):
     """Name -> (design of the plan, options of the study, the design that draws it if that is another). Where the name begins with `households`,
     these are the units, and are drawn with all their persons."""
     persons = {s: sum(r["state"] == s for r in rows) for s in STATES}
@@ -114,10 +114,11 @@ def designs(rows, areas, homes, sizes):
                             ((s, sum(home[0] == s for home in homes)) for s in STATES))
     homes_drawn = f"  stratified:\n    by: state\n    within: srs\n    strata:\n{home_strata}\n"
     rows_typical = f"rows: {{mean: {total / len(homes):.1f}, sd: 1.2}}"
+    most_of_home = math.ceil((10 if kind == "skewed" else 4.5) * len(homes) / 700)  # takes off about 1 % of the weights or less
     largest_homes = max(len({row["home"] for row in area}) for area in areas.values())
     return {
         "households": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  typical: {{{rows_typical}}}\n", [], None),
-        "households-srs-bounded": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  max_unit_weight: {math.ceil(4.5 * len(homes) / 700)}\n"
+        "households-srs-bounded": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  max_unit_weight: {most_of_home}\n"
                                    f"  typical: {{{rows_typical}}}\n", [], None),
         "households-two-stage": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 10}}}}\n"
                                  f"  max_weight: {math.ceil(len(areas) / 70 * largest_homes / 10)}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
@@ -126,7 +127,7 @@ def designs(rows, areas, homes, sizes):
                                f"  typical: {{sample: 700, {rows_typical}}}\n", [], homes_drawn),
         "households-two-stage-bounded": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 10}}}}\n"
                                          f"  weight: w\n  max_weight: {math.ceil(len(areas) / 70 * largest_homes / 10)}\n  max_unit_weight: "
-                                         f"{math.ceil(4.5 * len(homes) / 700)}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
+                                         f"{most_of_home}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
         "srs": (f"  srs: {{population: {total}, sample: 1500}}\n", [], None),
         "strata": (f"  stratified:\n    by: state\n    within: srs\n    strata:\n{strata}\n", [], None),
         "pps": (f"  pps: {{method: systematic_random, probability: inclusion_probability, sample: 1500, population: {total}}}\n  max_weight: 20\n", ["--size", "size"], None),
@@ -180,9 +181,9 @@ def main():
     given = reader.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        made = population(folder, random.Random(given.seed_population), given.made)
-        most = max(map(len, made[2].values()))
-        for design, (text, options, drawn) in designs(*made).items():
+        of = population(folder, random.Random(given.seed_population), given.made)
+        most = max(map(len, of[2].values()))
+        for design, (text, options, drawn) in designs(*of, given.made).items():
             for kind in ("complete", "missing"):
                 for which in [*STATISTICS, "together"]:
                     label = f"{design} {kind} {which}"

@@ -20,6 +20,7 @@ from math import erfc, exp, floor, log, sqrt
 
 from ed25519 import ed25519
 from verifier_account import Account
+from verifier_bounds import Bounds
 from verifier_changes import Changes
 from verifier_choices import Choices
 from verifier_contributions import Contributions
@@ -38,7 +39,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata, Tables):
+class Verifier(Account, Bounds, Changes, Choices, Contributions, Files, Reading, Strata, Tables):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()
@@ -281,11 +282,11 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         self.rho = "rho" in c
         coin = "rho" if self.rho else "epsilon"
         self.spent = Fraction(c[coin])
-        self.check(self.spent == sum(Fraction(m[coin]) for m in self.c["measurements"] + self.c.get("choices", [])), "composition", "is not the sum of the parts")
+        self.check(self.spent == sum(Fraction(m[coin]) for m in self.c["measurements"] + self.c.get("choices", []) + self.c.get("bounds", [])), "composition", "is not the sum of the parts")
         loss = self.c["plan"]["privacy"]
         self.normal = c["noise"] == "rounded_normal"
         self.check(self.normal or c["noise"] == ("discrete_gaussian" if self.rho else "discrete_laplace"), "composition.noise")
-        self.check(not self.normal or (self.rho and "delta" in loss and not self.c.get("choices")), "composition.noise")
+        self.check(not self.normal or (self.rho and "delta" in loss and not self.c.get("choices") and not self.c.get("bounds")), "composition.noise")
         if self.rho and "rho" not in loss:
             at = (normal_delta(2 * dec(self.spent), dec(loss["epsilon"])) if self.normal
                   else rho_delta(dec(self.spent), dec(loss["epsilon"])))
@@ -541,6 +542,7 @@ class Verifier(Account, Changes, Choices, Contributions, Files, Reading, Strata,
         self.design()
         self.sampling()
         self.composition()
+        self.bounds()
         self.psus()
         self.for_changes()
         self.targets()

@@ -35,7 +35,8 @@ class Choices:
         shares = sum(Fraction(s.get("budget_share", 1)) for s in self.c["plan"]["statistics"])
         part = Fraction(c[coin])
         self.check(("rho" in c) != ("epsilon" in c), field, "has no part of the budget")
-        self.check(part == self.spent * Fraction(t.get("budget_share", 1)) / (2 * shares), f"{field}.{coin}")
+        rest = self.spent - sum(Fraction(b[coin]) for b in self.c.get("bounds", []))  # what private bounds leave
+        self.check(part == rest * Fraction(t.get("budget_share", 1)) / (2 * shares), f"{field}.{coin}")
         self.check(c["column"]["column"] == t[kind], field + ".column")
         self.column_is_the_plans(c["column"], field + ".column")
         at = t["at"] if kind == "quantile" else ["1/2"]

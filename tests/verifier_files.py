@@ -20,7 +20,8 @@ class Files:
         told, s = self.load("measurements.json"), self.c["sampling"]
         if told is None:
             return
-        self.check(set(told) - {"choices", "standard_errors"} == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
+        self.check(set(told) - {"bounds", "choices", "standard_errors"} == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
+        self.bounds_of_file(told)
         self.check(told["tamis"] == 1 and told["survey"] == self.c["plan"]["survey"], "measurements.json.survey")
         self.check(told["weights"] == s["weights"], "measurements.json.weights")
         design = self.c["plan"]["design"]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import ceil, erfc, exp, prod, sinh, sqrt
 
 from verifier_choices import OF_DISTRIBUTION
-from verifier_tables import CONTRASTS, FORMS, SUMS, Axis
+from verifier_tables import CONTRASTS, FORMS, GRAMS, SUMS, Axis, gram_coefficient, gram_rows
 
 LARGEST = 100  # cells
 FARTHEST = 1e8  # ratio of variances: beyond it doubles do not solve the equations
@@ -236,7 +236,7 @@ class Reading:
 
     def unit(self, m, axes, h):
         """What a step of the integers is worth, in rows or in weights."""
-        steps = 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
+        steps = self.steps(m, axes)
         unit = Fraction(2 ** m["shift"], steps * prod(a.widths[h] ** a.degree for a in axes if a.number))
         if m["weighed_by"] == "unit contribution":
             return float(unit * Fraction(m["unit_contribution"]["step"]))
@@ -244,6 +244,13 @@ class Reading:
 
     def coefficient(self, m, axes, own, k, cell):
         """Of a cell of the large table in number k: cells of classes, then levels of numbers."""
+        if m["form"] in GRAMS:
+            numbers, classes = [j for j in own if axes[j].number], [j for j in own if not axes[j].number]
+            index, rows = 0, gram_rows(len(numbers))
+            for j in classes:
+                index = index * axes[j].levels + cell[j]
+            own_row = gram_coefficient(m["form"], rows[k % len(rows)], [cell[j] for j in numbers]) / GRAMS[m["form"]][1]
+            return own_row if index == k // len(rows) else 0
         if m["form"] != "full":
             row = FORMS[m["form"], axes[own[0]].degree][k]
             level = cell[own[0]]

@@ -2,7 +2,7 @@
 the statistics of the plan. A part of verifier.py, apart because of its length; docs/certificate.md, points 3 to 6."""
 import hashlib
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import ceil, floor, isqrt, prod, sqrt
 
 from verifier_choices import OF_DISTRIBUTION
@@ -16,6 +16,26 @@ FORMS = {  # coefficients of the levels in each released number, in steps of 1/2
     ("raw", 1): [[0, 1]], ("centred", 1): [[-1, 1], [1, 1]],
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
 }
+GRAMS = {"gram sums": (2, 3, 1), "gram squares": (8, 8, 7)}  # coefficients of 1, of products u u' and of 3/2 (u^2 - 1/3); steps are one over the second
+
+
+def gram_rows(numbers):
+    """The released numbers of a cell of a table of products: 1, each u, each square, each pair. A square is marked by its number twice."""
+    return [()] + [(j,) for j in range(numbers)] + [(j, j) for j in range(numbers)] + list(combinations(range(numbers), 2))
+
+
+def gram_coefficient(form, row, levels):
+    """Of one combination of levels: 0, 1, 2 are u = -1, the middle of the parabola, u = 1."""
+    one, product, square = GRAMS[form]
+    if len(row) == 2 and row[0] == row[1]:
+        return square * (1, -2, 1)[levels[row[0]]]
+    return (product if row else one) * prod((-1, 0, 1)[levels[j]] for j in row)
+
+
+def gram_numbers(axes):
+    return [a for a in axes if a.number]
+
+
 SUMS = {"count", "table", "histogram", "total"}
 CONTRASTS = {"difference", "quotient", "contrast", "change", "regression", "correlation"}  # the last one is of the means of all combinations of its categories
 COMPARED = ("count", "total", "mean", "share", "ratio")
@@ -77,6 +97,11 @@ class Tables:
                 self.contribution(a.number, field + ".number.contribution")
                 return a
             grid = a.number["grid"]
+            if column["column"] in self.found:
+                right = {k: Fraction(v) for k, v in grid.items()} == self.found[column["column"]]
+                self.check(right and a.degree in (1, 2) and min(a.widths) >= 0, field + ".number.grid")
+                self.check((a.number["missing"] is None) == self.is_complete(column), field + ".number.missing")
+                return a
             names = [n for n, _ in self.strata]
             wanted = [{k: column[k][n] if isinstance(column[k], dict) else column[k] for k in ("from", "to", "step")} for n in names]
             self.check(grid == (wanted if any(isinstance(column[k], dict) for k in ("from", "to", "step")) else wanted[0]), field + ".number.grid")
@@ -125,7 +150,11 @@ class Tables:
         grouped = m["weighed_by"] in SECOND
         levels = prod(a.levels for a in axes if a.number)
         cells = prod(a.levels for a in axes if not a.number)
-        if m["form"] != "full":
+        if m["form"] in GRAMS:
+            right = len(gram_numbers(axes)) >= 3 and all(a.degree == 2 and not a.missing for a in gram_numbers(axes)) and not grouped
+            self.check(right and not self.protected and m["weighed_by"] == self.main(), field + ".form", "is not for such a table")
+            levels = len(gram_rows(len(gram_numbers(axes))))
+        elif m["form"] != "full":
             self.check(len(axes) == 1 and axes[0].degree > 0 and not grouped, field + ".form", "is not for such a table")
             if self.problems:
                 return None
@@ -226,10 +255,19 @@ class Tables:
         """All levels of a row add up to its weight times the m^d, whatever it contains."""
         return self.weight(m, h) * prod(a.widths[h] ** a.degree for a in axes if a.number)
 
+    def steps(self, m, axes):
+        """In how many steps a released number has what a row adds."""
+        if m["form"] in GRAMS:
+            return GRAMS[m["form"]][1]
+        return 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
+
     def rounding(self, m, axes):
         """What rounding does to all numbers of a row: less than 1 for each level, as often as it counts."""
         if not m["rounded"]:
             return 0
+        if m["form"] in GRAMS:
+            levels = list(product(range(3), repeat=len(gram_numbers(axes))))
+            return sum(abs(gram_coefficient(m["form"], row, l)) * 2 ** l.count(1) for row in gram_rows(len(gram_numbers(axes))) for l in levels)
         if m["form"] != "full":
             rows = FORMS[m["form"], axes[0].degree]
             return sum(abs(c) * t for row in rows for c, t in zip(row, axes[0].times))
@@ -242,8 +280,9 @@ class Tables:
         t(1-t) by at most d (1-d), together d (2-d) <= 1; and from a record that adds nothing t + t(1-t) = 1 - (1-t)^2 in RAW, and
         |t - 1/2| + t(1-t) + 1/2 <= 1 in CENTRED. Both are convex in the two weights, so 0 and the largest are worst."""
         K, s = self.rows_of_unit(m), self.c["sampling"]
-        full = m["form"] == "full"
-        steps = 1 if full or (m["form"] == "raw" and axes[0].degree == 1) else 2
+        if m["form"] in GRAMS:
+            return self.gram_changes(m, axes, most)
+        full, steps = m["form"] == "full", self.steps(m, axes)
         rounding = self.rounding(m, axes)
         own = K * Fraction(steps * most, 2 ** m["shift"]) + self.rows_per_unit() * (1 if full else 2) * rounding
         moved = Fraction(0)
@@ -260,18 +299,35 @@ class Tables:
             return own + moved, (own + moved) ** 2
         return 2 * own + moved, (own + moved) ** 2 + own ** 2
 
+    def gram_changes(self, m, axes, most):
+        """Of sums of products, which is strategy/axis.h: with m numbers, the 1 among them, two records in one cell differ by product times m in
+        length if k^2, k = 3 square/(2 product), is from 1/2 to (m+1)/2 or less than that; added up, by product (m^2 - d)/2 + 3 square d/2 if k
+        is at least 1/2, d = m - 1. In two cells each adds at most what a row does where all numbers are at an end."""
+        one, product, square = GRAMS[m["form"]]
+        d, k = len(gram_numbers(axes)), Fraction(3 * square, 2 * product)
+        size, squared = one + d * square + d * (d + 1) // 2 * product, one ** 2 + d * square ** 2 + d * (d + 1) // 2 * product ** 2
+        change, longest = Fraction(product * ((d + 1) ** 2 - d) + 3 * square * d, 2), product * (d + 1)
+        squared = squared if 2 * squared > longest ** 2 else longest ** 2  # a record that stays in its cell moves less than one that leaves it
+        self.check(2 * k >= 1 and 2 * k ** 2 <= d + 2 and size <= change and squared <= longest ** 2, "measurements", "no bound is known of such products")
+        K, unit, rounding = self.rows_of_unit(m), Fraction(most, 2 ** m["shift"]), self.rows_per_unit() * self.rounding(m, axes)
+        if m["cells"] == 1:
+            return K * unit * ceil(change) + 2 * rounding, (K * unit * longest + 2 * rounding) ** 2
+        root = isqrt(squared << 20)
+        root += root * root < squared << 20
+        return 2 * (K * unit * size + rounding), 2 * (K * unit * Fraction(root, 2 ** 10) + rounding) ** 2
+
     def rows_are_bounded(self):
         return self.c["sampling"]["rows"] != 2 ** 30
 
     def grid_of_sums(self, m, field, axes, largest):
         """How rows are rounded, and where sums are clamped."""
         rows = self.c["sampling"]["rows"]
-        bits = min(32, 60 - rows.bit_length())
+        bits = min(32, 60 - rows.bit_length()) - (2 if m["form"] in GRAMS else 0)
         shift = next(k for k in range(200) if Fraction(largest, 2 ** k) <= 2 ** bits)
         self.check(m["shift"] == shift, field + ".shift")
         self.check(m["rounded"] == (shift > 0 or largest >= 2 ** 53), field + ".rounded")
         self.check(m["clamp"] == ceil(Fraction(largest, 2 ** shift)) + (2 if m["rounded"] else 0), field + ".clamp")
-        steps = 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
+        steps = self.steps(m, axes)
         if m["weighed_by"] in SECOND:
             return
         self.check(m["limit"] == 2 ** 62 - rows * max(1, m["clamp"] * steps + self.rounding(m, axes)), field + ".limit")
@@ -392,11 +448,11 @@ class Tables:
         return 2 * self.spare({**m, "together": True}, most=drawn if self.all_move() and 0 < drawn < 2 ** 16 else 2 ** 16) <= STEPS
 
     def is_calibrated(self):
-        """To counts that the design does not fix anyway."""
+        """To counts that the design does not fix anyway, or to totals."""
         s, strata = self.c["sampling"], self.c["plan"]["design"].get("stratified", {}).get("by")
         fixed = s["rows_fixed"] and s["weights"] is not None and not self.clustered() and all("population" in z for _, z in self.strata)
         known = [[]] + ([[strata]] if strata and not self.protected else [])
-        return any(not fixed or c.get("by", []) not in known for c in self.controls())
+        return any(not fixed or "total" in c or c.get("by", []) not in known for c in self.controls())
 
     def all_move(self):
         """With protected design variables a record may move the weights of all others."""
@@ -648,7 +704,7 @@ class Tables:
         by, where = t.get("by", []), t.get("where", {})
         if "count" not in t:
             return False
-        if not where and any(sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
+        if not where and any("total" not in c and sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
             return True
         sizes = all("population" in z for _, z in self.strata)
         declared = sizes and self.kind not in ("cluster", "two_stage") and not self.counts_rows()
@@ -663,6 +719,7 @@ class Tables:
         about = t["product"] if kind == "product" else list(t["ratio"].values()) if kind == "ratio" else [t[kind]] if kind not in ("count", "table", "histogram") else []
         groups = t.get("by", []) + (t["table"] if kind == "table" else [{t["histogram"]: t["cuts"]}] if kind == "histogram" else [])
         groups = groups + [by for c in self.controls() for by in c.get("by", [])]
+        about = about + [c["total"] for c in self.controls() if "total" in c]  # whose products with everything are needed
         own = m.get("where", {}).get("indicator")
         if own is not None and own != t.get("where"):
             return False
@@ -672,7 +729,7 @@ class Tables:
         if self.bounded_by_unit(t):  # rows weigh what they add
             return right and m["unit_contribution"]["column"]["column"] == t["total"] and ("where" not in t or own is not None or self.selects(axes, t["where"]))
         right = right and all(self.has(axes, x) for x in about)
-        if not right or m["form"] == "full":
+        if not right or m["form"] == "full" or m["form"] in GRAMS:
             return right
         axis = axes[0]
         if m["form"] == "centred":  # rows that have a value, and sums
@@ -689,7 +746,7 @@ class Tables:
         fixed = s["weights"] is not None or m["weighed_by"] == "contribution"
         if s["rows_fixed"] and where is None and fixed and not self.counts_rows() and self.kind not in ("cluster", "two_stage"):
             return True
-        return any(x.get("where") == where and (x["form"] == "full" or (x["form"] == "centred" and not a[0].missing)) for x, a in self.read)
+        return any(x.get("where") == where and (x["form"] == "full" or x["form"] in GRAMS or (x["form"] == "centred" and not a[0].missing)) for x, a in self.read)
 
     def points(self, column, values, up):
         """Values as points of a column's grid: the first not below, or the last not above."""

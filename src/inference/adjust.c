@@ -10,7 +10,8 @@
 const char *tmi_adjustment_text(tmi_adjustment adjustment)
 {
     static const char *const texts[] = {
-        [TMI_CALIBRATED] = "calibrated to public counts by least squares; its errors are those after calibration, to first order",
+        [TMI_CALIBRATED] =
+            "calibrated to public counts or totals by least squares; its errors are those after calibration, to first order",
         [TMI_RAKED] = "raked to public counts; its errors are those after raking, to first order",
         [TMI_NON_NEGATIVE] = "made non-negative: small numbers are too large on average, large ones too small",
         [TMI_REGULARISED] = "weights shrunk towards their mean: biased by at most the stated bound",

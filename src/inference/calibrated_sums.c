@@ -24,11 +24,13 @@ typedef struct crossed {
     const tmi_schedule *s;
     const tmi_calibration *c;
     size_t statistic, groups, levels, copies;
+    size_t powers, products; /* of the control number v in factors, and in products of two functions of v */
     tmi_form_moments f;
-    double *moments; /* copy by copy, group by group, level by level of the axis of calibration, moment by moment */
-    double *rows;    /* copy by copy, level by level */
-    double *gamma;   /* of one group: moment by moment, control cell by control cell */
-    double *sums;    /* of one group: the same */
+    double
+        *moments;  /* copy by copy, group by group, power by power, level by level of the axis of calibration, moment by moment */
+    double *rows;  /* copy by copy, power by power, level by level */
+    double *gamma; /* of one group: moment by moment, power by power, control cell by control cell */
+    double *sums;  /* of one group: the same */
 } crossed;
 
 static void crossed_clear(crossed *x)
@@ -51,15 +53,17 @@ static tamis_status crossed_make(crossed *x, const tmi_inference *r, const tmi_r
                    .groups = (size_t)tmi_statistic_cells(&s->plan->statistics[statistic]),
                    .levels = tmi_control_levels(&s->workload),
                    .copies = weighting->copies,
+                   .powers = tmi_factor_powers(&s->workload),
+                   .products = tmi_product_powers(&s->workload),
                    .f = tmi_form_moments_of(&s->plan->statistics[statistic])};
-    const size_t each = x->groups * x->levels * TMI_MOMENTS;
+    const size_t each = x->groups * x->powers * x->levels * TMI_MOMENTS;
     x->moments = tmi_alloc(x->copies, each * sizeof *x->moments);
-    x->rows = tmi_alloc(x->copies, x->levels * sizeof *x->rows);
-    x->gamma = tmi_alloc(x->c->cells, TMI_MOMENTS * sizeof *x->gamma);
-    x->sums = tmi_alloc(x->c->cells, TMI_MOMENTS * sizeof *x->sums);
+    x->rows = tmi_alloc(x->copies, x->products * x->levels * sizeof *x->rows);
+    x->gamma = tmi_alloc(x->c->cells * x->powers, TMI_MOMENTS * sizeof *x->gamma);
+    x->sums = tmi_alloc(x->c->cells * x->powers, TMI_MOMENTS * sizeof *x->sums);
     if (!x->moments || !x->rows || !x->gamma || !x->sums) return tmi_fail_memory(err);
     for (size_t copy = 0; copy < x->copies; copy++) {
-        tmi_reconstruct_rows(x->rows + copy * x->levels, weighting, copy, s->workload.control_axis);
+        TMI_TRY(tmi_reconstruct_rows(x->rows + copy * x->products * x->levels, weighting, copy, err));
         TMI_TRY(tmi_reconstruct_moments(x->moments + copy * each, weighting, copy, statistic,
                                         s->workload.separate_strata ? copy : 0, err));
     }
@@ -68,9 +72,9 @@ done:
     return status;
 }
 
-static const double *moments_at(const crossed *x, size_t copy, size_t group, size_t level)
+static const double *moments_at(const crossed *x, size_t copy, size_t group, size_t power, size_t level)
 {
-    return x->moments + ((copy * x->groups + group) * x->levels + level) * TMI_MOMENTS;
+    return x->moments + (((copy * x->groups + group) * x->powers + power) * x->levels + level) * TMI_MOMENTS;
 }
 
 /* Whether a group has rows in a stratum that is measured apart. */
@@ -89,9 +93,28 @@ static double weight_of(const crossed *x, size_t copy)
     return tmi_main_weighting(x->s) == TMI_UNWEIGHTED ? tmi_number_nearest(x->s->sampling.weight[stratum_of(x, copy)]) : 1;
 }
 
-static double gamma_of(const crossed *x, size_t moment, size_t cell)
+static double factor_of(const crossed *x, size_t power, size_t cell) { return x->c->factors[power * x->c->cells + cell]; }
+
+static double gamma_of(const crossed *x, size_t moment, size_t power, size_t cell)
 {
-    return moment < TMI_MOMENTS ? x->gamma[moment * x->c->cells + cell] : 0;
+    return moment < TMI_MOMENTS ? x->gamma[(moment * x->powers + power) * x->c->cells + cell] : 0;
+}
+
+/* The coefficient of a power in the product of the factor and gamma of a cell, or of two gammas. */
+static double explained_at(const crossed *x, size_t moment, size_t power, size_t cell)
+{
+    double sum = 0;
+    for (size_t p = 0; p < x->powers && p <= power; p++)
+        if (power - p < x->powers) sum += factor_of(x, p, cell) * gamma_of(x, moment, power - p, cell);
+    return sum;
+}
+
+static double gammas_at(const crossed *x, size_t moment, size_t other, size_t power, size_t cell)
+{
+    double sum = 0;
+    for (size_t p = 0; p < x->powers && p <= power; p++)
+        if (power - p < x->powers) sum += gamma_of(x, moment, p, cell) * gamma_of(x, other, power - p, cell);
+    return sum;
 }
 
 /* ---- values ---- */
@@ -99,16 +122,18 @@ static double gamma_of(const crossed *x, size_t moment, size_t cell)
 static void set_values(tmi_group_sums *z, crossed *x, size_t group)
 {
     const size_t cells = x->c->cells;
-    memset(x->sums, 0, cells * TMI_MOMENTS * sizeof *x->sums);
+    memset(x->sums, 0, x->powers * cells * TMI_MOMENTS * sizeof *x->sums);
     for (size_t copy = 0; copy < x->copies; copy++)
-        for (size_t l = 0; is_in_stratum(x, group, copy) && l < x->levels; l++) {
-            const size_t cell = cell_at(x, copy, l);
+        for (size_t at = 0; is_in_stratum(x, group, copy) && at < x->powers * x->levels; at++) {
+            const size_t power = at / x->levels, cell = cell_at(x, copy, at % x->levels);
             for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++)
-                x->sums[m * cells + cell] += weight_of(x, copy) * moments_at(x, copy, group, l)[m];
+                x->sums[(m * x->powers + power) * cells + cell] += weight_of(x, copy) *
+                                                                   moments_at(x, copy, group, power, at % x->levels)[m];
         }
     for (size_t m = 0; m < TMI_MOMENTS; m++) {
-        for (size_t cell = 0; cell < cells; cell++) z->value[m] += x->c->factors[cell] * x->sums[m * cells + cell];
-        tmi_calibration_regress(x->gamma + m * cells, x->c, x->sums + m * cells);
+        const size_t first = m * x->powers * cells;
+        for (size_t at = 0; at < x->powers * cells; at++) z->value[m] += x->c->factors[at] * x->sums[first + at];
+        tmi_calibration_regress(x->gamma + first, x->c, x->sums + first);
     }
 }
 
@@ -135,14 +160,14 @@ static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const cr
     tamis_status status = TAMIS_OK;
     *p = (tmi_moment_parts){.gaussian = x->s->gaussian};
     for (size_t copy = 0; copy < x->copies; copy++) {
-        if (!is_in_stratum(x, group, copy)) continue;
+        const bool inside = is_in_stratum(x, group, copy);
         tmi_control_reads_reset(o);
         for (size_t l = 0; l < x->levels; l++) {
             const size_t cell = cell_at(x, copy, l);
             for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++) {
-                if (!tmi_has_moment(&x->s->workload.maps[x->statistic], m)) continue;
-                tmi_control_moment(o, m, m, l, x->c->factors[cell]);
-                tmi_control_rows(o, m, l, -x->c->factors[cell] * gamma_of(x, m, cell));
+                if (!tmi_has_moment_times(&x->s->workload, x->statistic, m, x->powers - 1)) continue;
+                for (size_t p = 0; inside && p < x->powers; p++) tmi_control_moment(o, m, m, p, l, factor_of(x, p, cell));
+                for (size_t p = 0; p < x->products; p++) tmi_control_rows(o, m, p, l, -explained_at(x, m, p, cell));
             }
         }
         TMI_TRY(tmi_control_reads_parts(p, x->s, tmi_main_weighting(x->s), x->statistic, o, group, stratum_of(x, copy),
@@ -158,31 +183,42 @@ done:
 
 enum { AA, AB, BB, OF_X, OF_Y };
 
-/* Squares and products of residuals in a cell: coefficients a g^2 of the sums about 0. */
-static void put_squares(tmi_control_reads *o, const crossed *x, size_t level, double scale, double p, double q)
+/* Squares and products of residuals in a cell: coefficients a g^2 of the sums about 0. Of factors that are functions of v the mean
+ * of their squares over the rows of the cell is taken, as products of v^2 with squares of residuals are not in the tables. Rows
+ * outside the stratum of a group have residuals too: what is explained, taken off 0. */
+static void put_squares(tmi_control_reads *o, const crossed *x, size_t level, size_t cell, double scale, bool inside)
 {
     const tmi_form_moments *f = &x->f;
-    tmi_control_moment(o, AA, f->xx, level, scale);
-    tmi_control_moment(o, AA, f->x, level, -2 * p * scale);
-    tmi_control_rows(o, AA, level, p * p * scale);
+    for (size_t p = 0; p < x->products; p++) {
+        tmi_control_rows(o, AA, p, level, gammas_at(x, f->x, f->x, p, cell) * scale);
+        if (f->y >= TMI_MOMENTS) continue;
+        tmi_control_rows(o, AB, p, level, -2 * gammas_at(x, f->x, f->y, p, cell) * scale);
+        tmi_control_rows(o, BB, p, level, gammas_at(x, f->y, f->y, p, cell) * scale);
+    }
+    if (!inside) return;
+    tmi_control_moment(o, AA, f->xx, 0, level, scale);
+    for (size_t p = 0; p < x->powers; p++) tmi_control_moment(o, AA, f->x, p, level, -2 * gamma_of(x, f->x, p, cell) * scale);
     if (f->y >= TMI_MOMENTS) return;
-    tmi_control_moment(o, AB, f->xy, level, -2 * scale);
-    tmi_control_moment(o, AB, f->y, level, 2 * p * scale);
-    tmi_control_moment(o, AB, f->x, level, 2 * q * scale);
-    tmi_control_rows(o, AB, level, -2 * p * q * scale);
-    tmi_control_moment(o, BB, f->yy, level, scale);
-    tmi_control_moment(o, BB, f->y, level, -2 * q * scale);
-    tmi_control_rows(o, BB, level, q * q * scale);
+    tmi_control_moment(o, AB, f->xy, 0, level, -2 * scale);
+    tmi_control_moment(o, BB, f->yy, 0, level, scale);
+    for (size_t p = 0; p < x->powers; p++) {
+        tmi_control_moment(o, AB, f->y, p, level, 2 * gamma_of(x, f->x, p, cell) * scale);
+        tmi_control_moment(o, AB, f->x, p, level, 2 * gamma_of(x, f->y, p, cell) * scale);
+        tmi_control_moment(o, BB, f->y, p, level, -2 * gamma_of(x, f->y, p, cell) * scale);
+    }
 }
 
 /* The residuals themselves, times their factors. */
-static void put_residuals(tmi_control_reads *o, const crossed *x, size_t level, size_t cell)
+static void put_residuals(tmi_control_reads *o, const crossed *x, size_t level, size_t cell, bool inside)
 {
-    const double g = x->c->factors[cell];
-    tmi_control_moment(o, OF_X, x->f.x, level, g);
-    tmi_control_rows(o, OF_X, level, -g * gamma_of(x, x->f.x, cell));
-    tmi_control_moment(o, OF_Y, x->f.y, level, g);
-    tmi_control_rows(o, OF_Y, level, -g * gamma_of(x, x->f.y, cell));
+    for (size_t p = 0; inside && p < x->powers; p++) {
+        tmi_control_moment(o, OF_X, x->f.x, p, level, factor_of(x, p, cell));
+        tmi_control_moment(o, OF_Y, x->f.y, p, level, factor_of(x, p, cell));
+    }
+    for (size_t p = 0; p < x->products; p++) {
+        tmi_control_rows(o, OF_X, p, level, -explained_at(x, x->f.x, p, cell));
+        tmi_control_rows(o, OF_Y, p, level, -explained_at(x, x->f.y, p, cell));
+    }
 }
 
 /* The value of an output. */
@@ -190,10 +226,12 @@ static double value_of(const crossed *x, const tmi_control_reads *o, size_t outp
 {
     double sum = 0;
     for (size_t l = 0; l < x->levels; l++) {
-        sum += o->of_rows[output * o->levels + l] * x->rows[copy * x->levels + l];
+        for (size_t at = l; at < o->row_levels; at += x->levels)
+            sum += o->of_rows[output * o->row_levels + at] * x->rows[copy * o->row_levels + at];
         for (size_t m = 0; m < TMI_MOMENTS; m++)
-            if (o->used[output][m])
-                sum += o->of_moments[(output * TMI_MOMENTS + m) * o->levels + l] * moments_at(x, copy, group, l)[m];
+            for (size_t p = 0; o->used[output][m] && p < x->powers; p++)
+                sum += o->of_moments[(output * TMI_MOMENTS + m) * o->moment_levels + p * x->levels + l] *
+                       moments_at(x, copy, group, p, l)[m];
     }
     return sum;
 }
@@ -211,16 +249,15 @@ static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, tmi_control
                                 size_t group, tmi_stratum_part p, bool subtracts, tamis_error *err)
 {
     tmi_moment_parts parts = {0};
-    const tmi_form_moments *f = &x->f;
+    const bool inside = is_in_stratum(x, group, copy);
     const double each = subtracts ? p.a / p.rows : 0;
     tamis_status status = TAMIS_OK;
     tmi_control_reads_reset(o);
     for (size_t l = 0; l < x->levels; l++) {
         const size_t cell = cell_at(x, copy, l);
         if (cell == SIZE_MAX) continue;
-        const double g = x->c->factors[cell], px = gamma_of(x, f->x, cell), py = gamma_of(x, f->y, cell);
-        put_squares(o, x, l, p.a * g * g, px, py);
-        put_residuals(o, x, l, cell);
+        put_squares(o, x, l, cell, p.a * x->c->squares[cell], inside);
+        put_residuals(o, x, l, cell, inside);
     }
     const double X = value_of(x, o, OF_X, copy, group), Y = value_of(x, o, OF_Y, copy, group);
     z->form.xx += value_of(x, o, AA, copy, group);
@@ -253,7 +290,10 @@ done:
 static double largest_square(const tmi_calibration *c)
 {
     double largest = 0;
-    for (size_t i = 0; i < c->cells; i++) largest = fmax(largest, c->factors[i] * c->factors[i]);
+    for (size_t i = 0; i < c->cells; i++) {
+        const double slope = c->powers > 1 ? fabs(c->factors[c->cells + i]) : 0; /* v is 1 at most in size */
+        largest = fmax(largest, pow(fabs(c->factors[i]) + slope, 2));
+    }
     return largest;
 }
 
@@ -264,19 +304,20 @@ static double largest_square(const tmi_calibration *c)
 static tamis_status set_controls(tmi_statistic_sums *z, const crossed *x, size_t group, tamis_error *err)
 {
     double *own;
-    if (!z->controls && !(z->controls = tmi_alloc(z->count, 3 * x->levels * sizeof *z->controls))) return tmi_fail_memory(err);
-    own = z->controls + group * 3 * x->levels;
-    for (size_t l = 0; l < x->levels; l++) {
-        const size_t cell = cell_at(x, 0, l);
+    const size_t factors = x->powers * x->levels, explained = x->products * x->levels, each = factors + 2 * explained;
+    if (!z->controls && !(z->controls = tmi_alloc(z->count, each * sizeof *z->controls))) return tmi_fail_memory(err);
+    own = z->controls + group * each;
+    for (size_t at = 0; at < explained; at++) {
+        const size_t power = at / x->levels, cell = cell_at(x, 0, at % x->levels);
         if (cell == SIZE_MAX) continue;
-        own[l] = x->c->factors[cell];
-        own[x->levels + l] = own[l] * gamma_of(x, x->f.x, cell);
-        own[2 * x->levels + l] = own[l] * gamma_of(x, x->f.y, cell);
+        if (power < x->powers) own[at] = factor_of(x, power, cell);
+        own[factors + at] = explained_at(x, x->f.x, power, cell);
+        own[factors + explained + at] = explained_at(x, x->f.y, power, cell);
     }
     z->groups[group].control_factors = own;
     if (!tmi_subtracts_explained(x->s, x->statistic)) return TAMIS_OK;
-    z->groups[group].explained_x = own + x->levels;
-    z->groups[group].explained_y = own + 2 * x->levels;
+    z->groups[group].explained_x = own + factors;
+    z->groups[group].explained_y = own + factors + explained;
     return TAMIS_OK;
 }
 
@@ -288,14 +329,34 @@ static tamis_status set_proxy(tmi_group_sums *z, const crossed *main, tmi_contro
     tmi_group_sums squares = {0};
     tamis_status status = TAMIS_OK;
     for (size_t copy = 0; copy < main->copies; copy++)
-        if (is_in_stratum(main, group, copy))
-            TMI_TRY(add_stratum(&squares, main, o, tmi_main_weighting(main->s), copy, group,
-                                (tmi_stratum_part){weight_of(main, copy), 1}, false, err));
+        TMI_TRY(add_stratum(&squares, main, o, tmi_main_weighting(main->s), copy, group,
+                            (tmi_stratum_part){weight_of(main, copy), 1}, false, err));
     z->proxy = squares.form;
     z->proxy_noise = squares.form_noise;
 
 done:
     return status;
+}
+
+/* The squares of what is explained of rows outside a domain that has tables of its own: those of all rows of a control cell, times
+ * the part of them that is not in the domain. */
+static void set_outside(tmi_group_sums *z, const crossed *x, size_t group)
+{
+    const tmi_form_moments *f = &x->f;
+    for (size_t copy = 0; copy < x->copies; copy++)
+        for (size_t l = 0; l < x->levels; l++) {
+            const size_t cell = cell_at(x, copy, l);
+            const double *rows = x->rows + copy * x->products * x->levels + l, all = rows[0];
+            if (cell == SIZE_MAX || !(all > 0)) continue;
+            const double in = is_in_stratum(x, group, copy) ? moments_at(x, copy, group, 0, l)[TMI_OF_ROWS] : 0,
+                         scale = weight_of(x, copy) * x->c->squares[cell] * (1 - fmin(fmax(in / all, 0), 1));
+            for (size_t p = 0; p < x->products; p++) {
+                const double own = scale * rows[p * x->levels];
+                z->outside.xx += own * gammas_at(x, f->x, f->x, p, cell);
+                z->outside.xy += own * gammas_at(x, f->x, f->y, p, cell);
+                z->outside.yy += own * gammas_at(x, f->y, f->y, p, cell);
+            }
+        }
 }
 
 static tamis_status add_form(tmi_group_sums *z, const crossed *main, tmi_control_reads *o, size_t group, tamis_error *err)
@@ -306,7 +367,6 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, tmi_control
     if (source == TMI_OWN_SQUARES && tmi_main_weighting(s) == TMI_UNWEIGHTED) {
         for (size_t copy = 0; copy < main->copies; copy++) {
             const tmi_stratum_part p = tmi_stratum_part_of(s, s->workload.separate_strata ? copy : SIZE_MAX);
-            if (!is_in_stratum(main, group, copy)) continue;
             TMI_TRY(add_stratum(z, main, o, TMI_UNWEIGHTED, copy, group, p, s->sampling.subtracts, err));
             z->spread += p.a * p.rows * largest_square(main->c);
         }
@@ -321,7 +381,9 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, tmi_control
         z->form = (tmi_quadratic){ratio * z->proxy.xx, ratio * z->proxy.xy, ratio * z->proxy.yy};
         for (int k = 0; k < 5; k++) z->form_noise.c[k] = ratio * ratio * z->proxy_noise.c[k];
     }
-    if (!s->plan->statistics[main->statistic].column && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
+    const tmi_plan_column *column = s->plan->statistics[main->statistic].column;
+    const double size = !column ? 1 : column == s->control_number ? main->c->scale : 0;
+    if (size > 0 && fabs(z->form.xx) <= ROUNDING * z->spread * size * size) z->form.xx = 0;
 
 done:
     return status;
@@ -338,7 +400,7 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
     z->own_parts = tmi_alloc(z->count, sizeof *z->own_parts);
     if (!z->own_noise || !z->own_parts) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(crossed_make(&main, r, &r->main, statistic, err));
-    TMI_TRY(tmi_control_reads_make(&o, main.levels, err));
+    TMI_TRY(tmi_control_reads_make(&o, &s->workload, err));
     for (size_t g = 0; g < z->count; g++) {
         tmi_group_sums *own = &z->groups[g];
         TMI_TRY(tmi_watch_beat(s->watch, err));
@@ -348,6 +410,7 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
         own->parts = &z->own_parts[g];
         if (source != TMI_NO_VARIANCE) TMI_TRY(add_form(own, &main, &o, g, err));
         if (source == TMI_MEASURED_ERRORS) TMI_TRY(set_controls(z, &main, g, err));
+        if (own->explained_x && s->workload.maps[statistic].domain != 0) set_outside(own, &main, g);
     }
 
 done:

@@ -11,7 +11,12 @@
  *     sum over c of g_c (A_c - gamma_c K_c),
  *
  * gamma_c being the value in cell c of the regression of A on the public counts (the mean of the cell, for post-strata). The
- * sampling error is so that of the residuals in the cells, and the noise of the counts has a known factor (calibrated_sums.c). */
+ * sampling error is so that of the residuals in the cells, and the noise of the counts has a known factor (calibrated_sums.c).
+ *
+ * Totals of a number v (generalised regression, Sarndal, Swensson and Wretman 1992). A row's factor is g0 + g1 v, and the
+ * regression on the public variables has the value gamma0 + gamma1 v. v is an axis of every table too, so that sums of 1, v and v^2
+ * in the control cells, the matrix of the regression, and of y and y v follow from the same noisy tables; all of them are linear
+ * in the tables, with the functions of v as coefficients. */
 #ifndef TMI_INFERENCE_CALIBRATION_H
 #define TMI_INFERENCE_CALIBRATION_H
 
@@ -21,7 +26,7 @@
 /* Calibrates the counts that were reconstructed. Empty if the schedule has no controls. Errors: SYSTEM. */
 tamis_status tmi_calibration_make(tmi_calibration *calibration, const tmi_inference *inference, tamis_error *err);
 
-/* Gives gamma, one per cell, from the sums of cells; 0 if the totals are not met. Both may be the same list. */
+/* Gives gamma, one per power and cell, from the sums of cells, times each power; 0 if the totals are not met. */
 void tmi_calibration_regress(double *gamma, const tmi_calibration *calibration, const double *sums);
 
 #endif

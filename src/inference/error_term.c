@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "inference/range.h"
+#include "measure/controls.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 #include "schedule/guesses.h"
@@ -117,17 +118,19 @@ double tmi_simple_variance(const tmi_group_sums *z, const tmi_schedule *s, size_
     return isfinite(most) && most > 0 ? w * most : w * w;
 }
 
-/* The level of the axis of calibration in a cell of the table. */
-static size_t control_level(const tmi_schedule *s, const tmi_measurement *m, size_t cell)
+/* Takes off what calibration explains of x - r y. */
+static tamis_status take_explained(double *c, const tmi_schedule *s, const tmi_measurement *m, const tmi_group_sums *z, double r,
+                                   tamis_error *err)
 {
-    const tmi_workload *w = &s->workload;
-    for (size_t a = m->marginal.axis_count; a-- > 0;) {
-        const size_t axis = m->marginal.axes[a];
-        if (w->origins[axis].number) continue;
-        if (axis == w->control_axis) return cell % w->axes[axis].levels;
-        cell /= w->axes[axis].levels;
-    }
-    return 0;
+    const size_t count = tmi_control_levels(&s->workload) * tmi_product_powers(&s->workload);
+    double *explained = tmi_alloc(count, sizeof *explained);
+    if (!explained) return tmi_fail_memory(err);
+    for (size_t k = 0; k < count; k++) explained[k] = z->explained_x[k] - r * z->explained_y[k];
+    const tmi_combination rows = tmi_control_rows_of(s, m->marginal.weighting, explained);
+    for (size_t k = 0; k < m->cells * m->levels; k++)
+        c[k] -= tmi_combination_within(&rows, &s->workload, &m->marginal, k / m->levels, k % m->levels);
+    tmi_free(explained);
+    return TAMIS_OK;
 }
 
 /* One term of a group's linearised variable, by cells and levels; less what calibration explains of it. */
@@ -139,15 +142,10 @@ static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool expla
     tamis_status status = tmi_moment_sum_make(&sum, &s->workload, (tmi_weighting)m->marginal.weighting, m->marginal.statistic,
                                               group, 0, of, z->control_factors, err);
     if (status != TAMIS_OK) return status;
-    for (size_t k = 0; k < m->cells * m->levels; k++) {
-        c[k] = tmi_combination_at(&sum.combination, &s->workload, k / m->levels, k % m->levels);
-        if (explained && z->explained_x) {
-            const size_t l = control_level(s, m, k / m->levels);
-            c[k] -= z->explained_x[l] - r * z->explained_y[l];
-        }
-    }
+    for (size_t k = 0; k < m->cells * m->levels; k++)
+        c[k] = tmi_combination_within(&sum.combination, &s->workload, &m->marginal, k / m->levels, k % m->levels);
     tmi_moment_sum_clear(&sum);
-    return TAMIS_OK;
+    return explained && z->explained_x ? take_explained(c, s, m, z, r, err) : TAMIS_OK;
 }
 
 /* A linearised variable of this table, without values. */

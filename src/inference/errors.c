@@ -56,6 +56,19 @@ static double degrees_of_contrast(const tmi_schedule *s, const tmi_contrast_sums
     return apart ? fmin(own * (double)z->term_count, fmax(tmi_error_degrees(s), 1)) : own;
 }
 
+/* The part of a calibrated number's squares that its second stage has, which is about the rows of a domain: others have residuals
+ * too. Noise may hide most of it. */
+#define LEAST_INSIDE 0.05
+
+static double inside_of(const tmi_error_source *source, size_t i, size_t group)
+{
+    const tmi_plan_statistic *t = &source->inference->schedule->plan->statistics[i];
+    if (t->contrast) return 1;
+    const tmi_group_sums *z = &source->sums.groups[group];
+    const double r = tmi_ratio_at(t, z), all = tmi_quadratic_at(z->proxy, r), outside = tmi_quadratic_at(z->outside, r);
+    return outside > 0 && all > 0 ? fmax(1 - outside / all, LEAST_INSIDE) : 1;
+}
+
 /* What was measured of a number, as one of the family that it belongs to; false: nothing. A number that does not vary needs
  * none. */
 static tamis_status measured(bool *found, tmi_measured_error *n, tmi_error_source *source, size_t i, size_t group,
@@ -77,7 +90,7 @@ static tamis_status measured(bool *found, tmi_measured_error *n, tmi_error_sourc
     *n = (tmi_measured_error){.family = tmi_effect_family_of(t),
                               .power = power,
                               .statistic = i,
-                              .squares = term.squares,
+                              .squares = term.squares * inside_of(source, i, group),
                               .noise = term.noise,
                               .measured = raised * term.step * (double)r->noisy[m - s->measurements][group],
                               .scale = raised * term.step * tmi_number_nearest(m->laws[0].scale),

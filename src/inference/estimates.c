@@ -29,7 +29,8 @@ static const char from_other_cut[] = "the design effect is that of the nearest v
 static const char bounded[] = "the sampling error of a variance is the largest that the range allows";
 static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
-static const char not_met[] = "not calibrated: a group of the public counts has too few rows relative to the noise";
+static const char clamped[] = "values above the bound that was found count as the bound";
+static const char not_met[] = "not calibrated: a group of the public counts or totals has too few rows relative to the noise";
 static const char public_count[] = "public: the other numbers are calibrated to it";
 
 #define MUCH_NOISE 0.5 /* in a standard error, relative to it: then the result says so */
@@ -406,9 +407,12 @@ tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t
         return TAMIS_OK;
     }
     TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const bool bounded_privately = tmi_private_bound_of(s->plan, t->column) || tmi_private_bound_of(s->plan, t->second);
     for (size_t g = 0; g < count; g++) {
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(read_group(&list[g], r, &z.groups[g], err));
+        if (bounded_privately) note(&list[g], clamped);
     }
     if (s->plan->statistics[i].shrink) TMI_TRY(tmi_shrink_groups(list, r, &z, i, err));
 

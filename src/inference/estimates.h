@@ -1,5 +1,16 @@
 /* From noisy integers to results: estimates, sampling errors and intervals. It sees the schedule and the noisy numbers,
- * nothing of the data; everything here is post-processing.                                                           */
+ * nothing of the data; everything here is post-processing.
+ *
+ * tmi_release_read (release/run.c) goes through it in this order:
+ *
+ *     reconstruct.h             effects, the best estimates from all tables of the first stage together
+ *     calibration.h             factors of the control cells, where the plan calibrates to public counts
+ *     errors.h                  measured sampling variances, from the integers of the second stage, which error_term.h explains
+ *     this header               each statistic, group by group: sums and the noise in them (group_sums.h), the estimate, and the
+ *                               interval for sampling error and noise together (interval/); shrink.h, where the plan asks for it
+ *     distribution.h            quantiles and inequality, from shares that were read
+ *     contrast.h, waves.h       differences, quotients, models; changes since an earlier release
+ *     postprocess.h             negative cells, numbers that say too little */
 #ifndef TMI_INFERENCE_ESTIMATES_H
 #define TMI_INFERENCE_ESTIMATES_H
 
@@ -11,11 +22,12 @@ typedef struct tmi_inference {
     const tmi_schedule *schedule;
     tmi_int128 *const *noisy;                  /* for each measurement one integer per number */
     const struct tmi_calibration *calibration; /* NULL: the schedule has none */
-    tmi_reconstruction main, spread, rows;     /* empty where nothing is read from the weighting */
-    tmi_reconstruction contributed, of_units;  /* the same */
-    double clamping;                           /* what bounded weights take off a measured variance: a factor */
-    struct tmi_errors *errors;                 /* NULL: sampling variances are own squares, or not read yet */
-    struct tmi_count_grid *counts;             /* of statistics with many groups (inverted_counts.h) */
+    /* Effects by the weighting of their tables (measure/moments.h); empty where there are none. `main` is weighted, or not where
+     * the weight comes after the noise; `rows` are not, for the number of sampled rows. */
+    tmi_reconstruction main, rows, contributed, of_units;
+    double clamping;               /* what bounded weights take off a measured variance: a factor */
+    struct tmi_errors *errors;     /* NULL: sampling variances are own squares, or not read yet */
+    struct tmi_count_grid *counts; /* of statistics with many groups (inverted_counts.h) */
     /* of each statistic: the grid points that a mechanism chose, cell by cell, or NULL; NULL: none was chosen */
     const int64_t *const *answers;
     bool plain; /* intervals of ratios as if all errors were normal, which takes next to no time; measured standard errors are

@@ -23,9 +23,11 @@ typedef struct tmi_group_sums {
     /* weighted squares of x - r y and their noise, where sampling variances are multiples of them (errors.h) */
     tmi_quadratic proxy;
     tmi_form_noise proxy_noise;
-    /* of calibrated groups, by level of the axis of calibration: factors g, and g times what calibration explains of x and of y,
-     * where that is subtracted; else NULL */
+    /* of calibrated groups, by power of the control number and level of the axis of calibration: factors g, and g times what
+     * calibration explains of x and of y, where that is subtracted; else NULL */
     const double *control_factors, *explained_x, *explained_y;
+    /* of the proxy, what rows outside the domain have, whose residuals are what is explained: a second stage lacks them */
+    tmi_quadratic outside;
     double ones, all; /* of a share: sums of a over the ones and over all rows; all = 0: it is no share, or they are not known */
     double *by_stratum; /* of a count over strata that are measured apart: sampled ones in each; else NULL */
     double measured;    /* the limit of a measured variance (errors.h) */

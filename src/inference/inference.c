@@ -15,7 +15,6 @@ void tmi_inference_clear(tmi_inference *r)
     tmi_reconstruction_clear(&r->main);
     tmi_reconstruction_clear(&r->contributed);
     tmi_reconstruction_clear(&r->of_units);
-    tmi_reconstruction_clear(&r->spread);
     tmi_reconstruction_clear(&r->rows);
     if (r->errors) tmi_errors_clear(r->errors);
     tmi_free(r->errors);
@@ -28,18 +27,18 @@ static tamis_status set_clamping(tmi_inference *r, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_sampling *p = &s->sampling;
-    tmi_reconstruction clamped = {0};
+    tmi_reconstruction whole = {0}, clamped = {0};
     r->clamping = 1;
     if (p->weights != TMI_ROWS || p->most_clamped >= p->most) return TAMIS_OK;
     const double most = pow((double)p->most / (double)p->most_clamped, 2);
     tamis_status status;
-    TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, r->noisy, err));
+    TMI_TRY(tmi_reconstruct(&whole, s, TMI_SPREAD, r->noisy, err));
     TMI_TRY(tmi_reconstruct(&clamped, s, TMI_CLAMPED, r->noisy, err));
-    const double all = r->spread.centres[TMI_SPREAD * s->effects.domains],
-                 less = clamped.centres[TMI_CLAMPED * s->effects.domains];
+    const double all = whole.centres[TMI_SPREAD * s->effects.domains], less = clamped.centres[TMI_CLAMPED * s->effects.domains];
     r->clamping = less > 0 ? fmin(fmax(all / less, 1), most) : most;
 
 done:
+    tmi_reconstruction_clear(&whole);
     tmi_reconstruction_clear(&clamped);
     return status;
 }
@@ -76,15 +75,15 @@ static tamis_status add_units(double *units, const tmi_inference *r, size_t i, s
 {
     const tmi_schedule *s = r->schedule;
     const tmi_reconstruction *rows = r->rows.schedule ? &r->rows : &r->main;
-    const size_t controls = tmi_control_levels(&s->workload);
-    double *moments = tmi_alloc(count * controls, TMI_MOMENTS * sizeof *moments);
+    const size_t controls = tmi_control_levels(&s->workload), all = controls * tmi_factor_powers(&s->workload);
+    double *moments = tmi_alloc(count * all, TMI_MOMENTS * sizeof *moments);
     tamis_status status = TAMIS_OK;
     if (!moments) return tmi_fail_memory(err);
     for (size_t copy = 0; copy < rows->copies; copy++) {
         TMI_TRY(tmi_reconstruct_moments(moments, rows, copy, i, s->workload.separate_strata ? copy : 0, err));
         for (size_t g = 0; g < count; g++) {
             if (s->workload.separate_strata && !tmi_group_has_stratum(s, i, g, copy)) continue;
-            for (size_t c = 0; c < controls; c++) units[g] += moments[(g * controls + c) * TMI_MOMENTS + TMI_OF_ROWS];
+            for (size_t c = 0; c < controls; c++) units[g] += moments[(g * all + c) * TMI_MOMENTS + TMI_OF_ROWS];
         }
     }
 

@@ -76,7 +76,7 @@ static double mean_of(const double *vector, size_t levels)
     return sum / (double)levels;
 }
 
-/* ---- full tables ---- */
+/* ---- tables with cells ---- */
 
 /* The levels of an axis that differ, and how many are alike. */
 typedef struct kinds {
@@ -116,7 +116,8 @@ static bool find_kinds(kinds *k, const adding *a, size_t axis)
     return true;
 }
 
-/* The part of a term in an effect at a cell of the table: what remains of its vectors at these levels, contrasts, means. */
+/* The part of a term in an effect at a cell of the table: what remains of its vectors at these levels, contrasts, means. A
+ * contrast of GRAM is in a released number as a whole. */
 static double part_at(const adding *a, const tmi_combination *c, size_t term, const tmi_effect *e, const tmi_marginal *marginal,
                       const size_t *levels)
 {
@@ -137,7 +138,9 @@ static double part_at(const adding *a, const tmi_combination *c, size_t term, co
         } else {
             double sum = 0;
             for (size_t l = 0; l < axis->levels; l++) sum += v[l] * tmi_axis_contrast(axis, e->on[on] % TMI_LEVELS, l);
-            product *= sum * tmi_axis_contrast(axis, e->on[on] % TMI_LEVELS, levels[at]);
+            product *= sum;
+            if (!tmi_is_gram(marginal->form) || !tmi_is_gram_axis(axis))
+                product *= tmi_axis_contrast(axis, e->on[on] % TMI_LEVELS, levels[at]);
         }
         if (product == 0) return 0;
     }
@@ -179,31 +182,50 @@ static void find_inside(arrowhead_solution *arrowhead, const tmi_effects *e, con
             arrowhead->effects[arrowhead->effect_count + arrowhead->inside_count++] = arrowhead->effects[i];
 }
 
-/* The factor of a number of the table in an estimate. */
-static double factor_at(const adding *a, size_t read, const tmi_measurement *m, const size_t *levels, double precision)
+/* How much of the contrasts of an effect a number of the table has: of a full one 1, and of GRAM the one that is about it, and no
+ * other. */
+static double times_of(const adding *a, const tmi_measurement *m, const uint32_t *on, size_t count, size_t row)
 {
+    tmi_gram_row of;
+    size_t number;
+    if (!tmi_is_gram(m->marginal.form)) return 1;
+    if (!tmi_gram_row_of(&of, &number, a->s->workload.axes, &m->marginal, on, count) || number != row) return 0;
+    return tmi_gram_times(m->marginal.form, &of);
+}
+
+/* The factor of a number of the table in an estimate; `row` is its place in a cell of GRAM. */
+static double factor_at(const adding *a, size_t read, const tmi_measurement *m, const size_t *levels, size_t row, double precision)
+{
+    const bool gram = tmi_is_gram(m->marginal.form);
     const tmi_effects *e = &a->s->effects;
     const tmi_axis *axes = a->s->workload.axes;
     const tmi_combination *c = a->reads[read].combination;
     const size_t arrowhead = m->marginal.weighting * e->domains + m->marginal.domain;
     double share = precision, sum = 0;
-    for (size_t i = 0; i < m->marginal.axis_count; i++) share /= (double)axes[m->marginal.axes[i]].levels;
+    for (size_t i = 0; i < m->marginal.axis_count; i++)
+        if (!gram || !tmi_is_gram_axis(&axes[m->marginal.axes[i]])) share /= (double)axes[m->marginal.axes[i]].levels;
     for (size_t i = 0; i < a->arrowheads[read].inside_count; i++) {
         const tmi_effect *effect = &e->list[a->arrowheads[read].effects[a->arrowheads[read].effect_count + i]];
-        double own = share / effect->information, part = 0;
-        for (size_t k = 0; k < effect->on_count; k++) own *= (double)axes[effect->on[k] / TMI_LEVELS].levels;
+        const double times = times_of(a, m, effect->on, effect->on_count, row);
+        if (times == 0) continue;
+        double own = share * times / effect->information, part = 0;
+        for (size_t k = 0; k < effect->on_count; k++)
+            if (!gram || !tmi_is_gram_axis(&axes[effect->on[k] / TMI_LEVELS])) own *= (double)axes[effect->on[k] / TMI_LEVELS].levels;
         for (size_t t = 0; t < c->term_count; t++) part += part_at(a, c, t, effect, &m->marginal, levels);
         sum += own * part;
     }
-    sum += a->arrowheads[read].centre * share;
+    sum += a->arrowheads[read].centre * share * times_of(a, m, NULL, 0, row);
     for (size_t i = 0; i < e->block_count; i++) {
         const tmi_arrowhead_block *block = &e->blocks[i];
         size_t at = 0;
         while (at < m->marginal.axis_count && m->marginal.axes[at] != block->axis) at++;
         if (block->arrowhead != arrowhead || at == m->marginal.axis_count) continue;
-        for (size_t k = 0; k < block->contrasts; k++)
-            sum += a->arrowheads[read].blocks[i * TMI_CONTRASTS + k] * share * (double)axes[block->axis].levels *
-                   tmi_axis_contrast(&axes[block->axis], k, levels[at]);
+        const bool whole = gram && tmi_is_gram_axis(&axes[block->axis]);
+        for (size_t k = 0; k < block->contrasts; k++) {
+            const uint32_t on = (uint32_t)(block->axis * TMI_LEVELS + k);
+            sum += a->arrowheads[read].blocks[i * TMI_CONTRASTS + k] * share * times_of(a, m, &on, 1, row) *
+                   (whole ? 1 : (double)axes[block->axis].levels * tmi_axis_contrast(&axes[block->axis], k, levels[at]));
+        }
     }
     return sum;
 }
@@ -222,6 +244,7 @@ static tamis_status add_kinds(adding *a, const tmi_measurement *m, const kinds *
                               double precision, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    while (axis < m->marginal.axis_count && list[axis].kinds == 0) axis++; /* a number of GRAM: it has no levels */
     if (axis < m->marginal.axis_count) {
         for (size_t k = 0; k < list[axis].kinds; k++) {
             levels[axis] = list[axis].level[k];
@@ -230,11 +253,14 @@ static tamis_status add_kinds(adding *a, const tmi_measurement *m, const kinds *
         return TAMIS_OK;
     }
     const double unit = a->weight * tmi_measurement_unit(m, &a->s->workload, a->stratum);
-    tmi_moment_part part = {.scale = tmi_number_nearest(tmi_law_in_stratum(m, a->stratum)->scale),
-                            .count = count,
-                            .measurement = (size_t)(m - a->s->measurements)};
-    for (size_t i = 0; i < a->count; i++) part.factor[a->reads[i].moment] += unit * factor_at(a, i, m, levels, precision);
-    TMI_TRY(add_part(a, &part, err));
+    for (size_t row = 0; row < (tmi_is_gram(m->marginal.form) ? m->levels : 1); row++) {
+        tmi_moment_part part = {.scale = tmi_number_nearest(tmi_law_in_stratum(m, a->stratum)->scale),
+                                .count = count,
+                                .measurement = (size_t)(m - a->s->measurements)};
+        for (size_t i = 0; i < a->count; i++)
+            part.factor[a->reads[i].moment] += unit * factor_at(a, i, m, levels, row, precision);
+        TMI_TRY(add_part(a, &part, err));
+    }
 
 done:
     return status;
@@ -243,11 +269,13 @@ done:
 static tamis_status add_full(adding *a, const tmi_measurement *m, tamis_error *err)
 {
     kinds list[TMI_MAX_AXES] = {0};
-    size_t levels[TMI_MAX_AXES];
+    size_t levels[TMI_MAX_AXES] = {0};
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < a->count; i++) find_inside(&a->arrowheads[i], &a->s->effects, &m->marginal);
     for (size_t i = 0; i < m->marginal.axis_count; i++)
-        if (!find_kinds(&list[i], a, m->marginal.axes[i])) TMI_TRY(tmi_fail_memory(err));
+        if (!(tmi_is_gram(m->marginal.form) && tmi_is_gram_axis(&a->s->workload.axes[m->marginal.axes[i]])) &&
+            !find_kinds(&list[i], a, m->marginal.axes[i]))
+            TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(add_kinds(a, m, list, levels, 0, 1, tmi_measurement_precision(a->s, m), err));
 
 done:
@@ -321,7 +349,8 @@ tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
         if (m->marginal.weighting != reads->combination->weighting || m->marginal.domain != reads->combination->domain) continue;
-        TMI_TRY(m->marginal.form == TMI_FULL ? add_full(&a, m, err) : add_single(&a, m, err));
+        const bool single = m->marginal.form == TMI_RAW || m->marginal.form == TMI_CENTRED;
+        TMI_TRY(single ? add_single(&a, m, err) : add_full(&a, m, err));
     }
     clean(parts);
 

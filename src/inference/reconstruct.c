@@ -136,6 +136,62 @@ static void add_full(tmi_reconstruction *r, const tmi_measurement *m, const doub
     }
 }
 
+/* Products of several numbers: the released numbers of all cells that are about an effect, with their coefficient of its contrasts.
+ * `row` has room for one number of each cell. */
+static void add_row(double *sums, double *row, const tmi_reconstruction *r, const tmi_measurement *m, const double *table,
+                    const uint32_t *on, size_t on_count, double precision)
+{
+    const tmi_axis *axes = r->schedule->workload.axes;
+    tmi_marginal rest = m->marginal;
+    uint32_t rest_on[TMI_MAX_AXES];
+    entry entries[TMI_MAX_AXES];
+    contrasts c;
+    tmi_gram_row of;
+    size_t number, rest_count = 0;
+    if (!tmi_gram_row_of(&of, &number, axes, &m->marginal, on, on_count)) return;
+    rest.axis_count = 0;
+    for (size_t a = 0; a < m->marginal.axis_count; a++)
+        if (!tmi_is_gram_axis(&axes[m->marginal.axes[a]])) rest.axes[rest.axis_count++] = m->marginal.axes[a];
+    for (size_t i = 0; i < on_count; i++)
+        if (!tmi_is_gram_axis(&axes[on[i] / TMI_LEVELS])) rest_on[rest_count++] = on[i];
+    if (!set_entries(entries, &c, r, &rest, rest_on, rest_count)) return;
+    double share = precision * tmi_gram_times(m->marginal.form, &of);
+    for (size_t a = 0; a < rest.axis_count; a++) share /= (double)axes[rest.axes[a]].levels;
+    for (size_t i = 0; i < rest_count; i++) share *= (double)axes[rest_on[i] / TMI_LEVELS].levels;
+    for (size_t cell = 0; cell < m->cells; cell++) row[cell] = table[cell * m->levels + number];
+    add_table(sums, row, entries, rest.axis_count, m->cells, share);
+}
+
+static bool is_on(const tmi_marginal *marginal, const uint32_t *on, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t a = 0;
+        while (a < marginal->axis_count && marginal->axes[a] != on[i] / TMI_LEVELS) a++;
+        if (a == marginal->axis_count) return false;
+    }
+    return true;
+}
+
+static void add_gram(tmi_reconstruction *r, const tmi_measurement *m, const double *table, double *row, size_t copy, double precision)
+{
+    const tmi_effects *e = &r->schedule->effects;
+    const size_t arrowhead = arrowhead_of(r->schedule, &m->marginal);
+    for (size_t i = 0; i < e->count; i++) {
+        const tmi_effect *effect = &e->list[i];
+        if (effect->arrowhead == arrowhead && !effect->known && is_on(&m->marginal, effect->on, effect->on_count))
+            add_row(r->effects + copy * r->numbers + r->first[i], row, r, m, table, effect->on, effect->on_count, precision);
+    }
+    add_row(&r->centres[copy * e->arrowhead_count + arrowhead], row, r, m, table, NULL, 0, precision);
+    for (size_t i = 0; i < e->block_count; i++) {
+        const tmi_arrowhead_block *block = &e->blocks[i];
+        for (size_t k = 0; block->arrowhead == arrowhead && k < block->contrasts; k++) {
+            const uint32_t on = (uint32_t)(block->axis * TMI_LEVELS + k);
+            if (!is_on(&m->marginal, &on, 1)) break;
+            add_row(r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS + k, row, r, m, table, &on, 1, precision);
+        }
+    }
+}
+
 /* A number by itself: what each released number says about the centre and about its contrasts. */
 static void add_single(tmi_reconstruction *r, const tmi_measurement *m, const double *table, size_t copy, double precision)
 {
@@ -166,13 +222,15 @@ static tamis_status add_measurements(tmi_reconstruction *r, tmi_int128 *const *n
         const tmi_measurement *m = &s->measurements[i];
         const size_t numbers = m->cells * m->levels;
         if (m->marginal.weighting != r->weighting) continue;
-        double *table = tmi_alloc(numbers, sizeof *table);
+        double *table = tmi_alloc(numbers + m->cells, sizeof *table); /* and one number of each cell */
         if (!table) return tmi_fail_memory(err);
         for (size_t copy = 0; copy < r->copies; copy++) {
             const double unit = tmi_measurement_unit(m, &s->workload, s->workload.separate_strata ? copy : 0);
             for (size_t k = 0; k < numbers; k++) table[k] = unit * (double)noisy[i][copy * numbers + k];
-            if (m->marginal.form == TMI_FULL) add_full(r, m, table, copy, tmi_measurement_precision(s, m));
-            else add_single(r, m, table, copy, tmi_measurement_precision(s, m));
+            const double precision = tmi_measurement_precision(s, m);
+            if (m->marginal.form == TMI_FULL) add_full(r, m, table, copy, precision);
+            else if (tmi_is_gram(m->marginal.form)) add_gram(r, m, table, table + numbers, copy, precision);
+            else add_single(r, m, table, copy, precision);
         }
         tmi_free(table);
     }

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "inference/reconstruct.h"
 #include "measure/classes.h"
+#include "measure/controls.h"
 
 typedef struct layout {
     const tmi_reconstruction *r;
@@ -212,11 +213,13 @@ static void set_levels(group_levels *g, const layout *l, size_t statistic, size_
     }
 }
 
-static tamis_status add_term(double *values, const layout *l, size_t copy, size_t statistic, size_t moment, tamis_error *err)
+/* `power`: of the control number, which is in the vectors of the term. */
+static tamis_status add_term(double *values, const layout *l, size_t copy, size_t statistic, size_t moment, size_t power,
+                             tamis_error *err)
 {
     const tmi_schedule *s = l->r->schedule;
     const size_t groups = (size_t)tmi_statistic_cells(&s->plan->statistics[statistic]),
-                 controls = tmi_control_levels(&s->workload);
+                 controls = tmi_control_levels(&s->workload), all = controls * tmi_factor_powers(&s->workload);
     group_levels g = {0};
     double *sums = tmi_alloc(l->cells, sizeof *sums);
     bool room = sums != NULL;
@@ -226,7 +229,7 @@ static tamis_status add_term(double *values, const layout *l, size_t copy, size_
     for (size_t group = 0; room && group < groups; group++)
         for (size_t control = 0; control < controls; control++) {
             set_levels(&g, l, statistic, group, control);
-            values[(group * controls + control) * TMI_MOMENTS + moment] += add_levels(l, &g, sums, 0, 0, 1);
+            values[(group * all + power * controls + control) * TMI_MOMENTS + moment] += add_levels(l, &g, sums, 0, 0, 1);
         }
     for (size_t k = 0; k < l->outer_count; k++) tmi_free(g.list[k]);
     tmi_free(sums);
@@ -238,46 +241,49 @@ tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *r
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    const size_t count = (size_t)tmi_statistic_cells(t) * tmi_control_levels(&s->workload) * TMI_MOMENTS;
+    const size_t levels = tmi_control_levels(&s->workload), powers = tmi_factor_powers(&s->workload);
+    double *selected = tmi_alloc(levels * powers, sizeof *selected);
     tamis_status status = TAMIS_OK;
-    memset(values, 0, count * sizeof *values);
-    for (size_t moment = 0; moment < TMI_MOMENTS; moment++) {
+    if (!selected) return tmi_fail_memory(err);
+    memset(values, 0, (size_t)tmi_statistic_cells(t) * levels * powers * TMI_MOMENTS * sizeof *values);
+    for (size_t at = 0; at < powers * TMI_MOMENTS; at++) {
+        const size_t power = at / TMI_MOMENTS, moment = at % TMI_MOMENTS;
         double one[TMI_MOMENTS] = {0};
         tmi_moment_sum sum;
-        if (!tmi_has_moment(&s->workload.maps[statistic], moment)) continue;
+        if (!tmi_has_moment_times(&s->workload, statistic, moment, power)) continue;
         one[moment] = 1;
-        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, r->weighting, statistic, SIZE_MAX, stratum, one, NULL, err));
+        for (size_t l = 0; l < levels * powers; l++) selected[l] = l / levels == power;
+        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, r->weighting, statistic, SIZE_MAX, stratum, one, selected, err));
         for (size_t term = 0; term < sum.combination.term_count && status == TAMIS_OK; term++) {
             layout l = {.r = r, .c = &sum.combination, .term = term};
             set_outer(&l, statistic);
-            status = add_term(values, &l, copy, statistic, moment, err);
+            status = add_term(values, &l, copy, statistic, moment, power, err);
         }
         tmi_moment_sum_clear(&sum);
         if (status != TAMIS_OK) goto done;
     }
 
 done:
+    tmi_free(selected);
     return status;
 }
 
-void tmi_reconstruct_rows(double *rows, const tmi_reconstruction *r, size_t copy, size_t axis)
+tamis_status tmi_reconstruct_rows(double *rows, const tmi_reconstruction *r, size_t copy, tamis_error *err)
 {
-    const tmi_effects *e = &r->schedule->effects;
-    const size_t arrowhead = r->weighting * e->domains;
-    if (axis == SIZE_MAX) {
-        rows[0] = r->centres[copy * e->arrowhead_count + arrowhead];
-        return;
+    const tmi_schedule *s = r->schedule;
+    const size_t levels = tmi_control_levels(&s->workload), powers = tmi_product_powers(&s->workload);
+    double *ones = tmi_alloc(levels * powers, sizeof *ones);
+    if (!ones) return tmi_fail_memory(err);
+    for (size_t l = 0; l < levels * powers; l++) {
+        ones[l] = 1;
+        rows[l] = 0;
     }
-    const tmi_axis *a = &r->schedule->workload.axes[axis];
-    for (size_t l = 0; l < a->levels; l++) rows[l] = r->centres[copy * e->arrowhead_count + arrowhead] / (double)a->levels;
-    for (size_t i = 0; i < e->block_count; i++)
-        for (size_t k = 0; e->blocks[i].arrowhead == arrowhead && e->blocks[i].axis == axis && k < e->blocks[i].contrasts; k++)
-            for (size_t l = 0; l < a->levels; l++)
-                rows[l] += tmi_axis_contrast(a, k, l) * r->blocks[(copy * e->block_count + i) * TMI_CONTRASTS + k];
-    for (size_t i = 0; i < e->count; i++) {
-        const tmi_effect *effect = &e->list[i];
-        if (effect->arrowhead != arrowhead || effect->on_count != 1 || effect->on[0] != axis * TMI_LEVELS || a->degree > 0)
-            continue;
-        for (size_t l = 0; l < a->levels; l++) rows[l] += r->effects[copy * r->numbers + r->first[i] + l];
+    const tmi_combination c = tmi_control_rows_of(s, r->weighting, ones);
+    for (size_t power = 0; power < powers; power++) {
+        layout l = {.r = r, .c = &c, .term = power, .cells = levels};
+        if (s->workload.control_axis != SIZE_MAX) l.outer[l.outer_count++] = 0;
+        add_all(rows + power * levels, &l, copy);
     }
+    tmi_free(ones);
+    return TAMIS_OK;
 }

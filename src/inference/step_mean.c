@@ -90,7 +90,7 @@ tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *in
     m->inference = *inference;
     m->inference.schedule = &m->schedule;
     m->inference.plain = true;
-    tmi_reconstruction *const parts[] = {&m->inference.main, &m->inference.spread, &m->inference.rows, &m->inference.contributed,
+    tmi_reconstruction *const parts[] = {&m->inference.main, &m->inference.rows, &m->inference.contributed,
                                          &m->inference.of_units};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) point_to_schedule(parts[i], &m->schedule);
     m->share = m->only.statistic = share;

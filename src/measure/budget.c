@@ -19,7 +19,7 @@ tmi_gaussian tmi_gaussian_of_plan(const tamis_plan *plan, const tmi_plan_loss *l
 {
     bool chosen = false;
     for (size_t i = 0; i < plan->asked_count && !chosen; i++) chosen = tmi_has_mechanism(&plan->statistics[i]);
-    return loss->rho || chosen ? TMI_DISCRETE_GAUSSIAN : TMI_ROUNDED_NORMAL;
+    return loss->rho || chosen || tmi_has_private_bounds(plan) ? TMI_DISCRETE_GAUSSIAN : TMI_ROUNDED_NORMAL;
 }
 
 /* What Gaussian noise of this rho guarantees. */
@@ -181,8 +181,8 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
     return TAMIS_OK;
 }
 
-/* Checks the parts of a certificate: they are positive, one per measurement and quantile task, their sum is what the plan asks
- * for, and rhos fit its epsilon and delta. */
+/* Checks the parts of a certificate: they are positive, one per measurement, quantile task and private bound, their sum is what
+ * the plan asks for, and rhos fit its epsilon and delta. */
 static tamis_status add_parts(tmi_schedule *s, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
@@ -194,6 +194,7 @@ static tamis_status add_parts(tmi_schedule *s, tamis_error *err)
         sum = tmi_add(&e, sum, s->measurements[j].part);
     }
     for (size_t i = 0; i < s->quantile_task_count; i++) sum = tmi_add(&e, sum, s->quantile_tasks[i].part);
+    for (size_t i = 0; i < s->bound_task_count; i++) sum = tmi_add(&e, sum, s->bound_tasks[i].part);
     TMI_TRY(tmi_exact_copy(&s->spent, &e, sum));
     if (right && s->measurement_count > 0) TMI_TRY(is_allowed(&right, s, s->spent, err));
     if (!right) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the split of the budget is not one that the plan allows"));
@@ -282,12 +283,13 @@ tamis_status tmi_schedule_rho(tamis_number **rho, const tmi_schedule *s, tamis_e
     tamis_number *own = NULL, *whole = NULL;
     tamis_status status = TAMIS_OK;
     *rho = NULL;
-    for (size_t j = 0; j < s->measurement_count + s->quantile_task_count; j++) {
+    const size_t tables = s->measurement_count, quantiles = s->quantile_task_count;
+    for (size_t j = 0; j < tables + quantiles + s->bound_task_count; j++) {
         tamis_number_free(own);
         own = NULL;
-        if (j < s->measurement_count)
-            TMI_TRY(cost_of_measurement(&own, &s->measurements[j], tmi_rho_of_discrete_laplace_up, s->watch, err));
-        else TMI_TRY(rho_of_task(&own, &s->quantile_tasks[j - s->measurement_count], s->plan, err));
+        if (j < tables) TMI_TRY(cost_of_measurement(&own, &s->measurements[j], tmi_rho_of_discrete_laplace_up, s->watch, err));
+        else if (j < tables + quantiles) TMI_TRY(rho_of_task(&own, &s->quantile_tasks[j - tables], s->plan, err));
+        else TMI_TRY(tmi_rho_of_selections_up(&own, s->bound_tasks[j - tables - quantiles].part, 1, err));
         sum = tmi_add(&e, sum, own);
     }
     TMI_TRY(tmi_rho_of_pure_up(&whole, s->spent, err));
@@ -307,12 +309,17 @@ tamis_status tmi_schedule_mu_squared(tamis_number **mu_squared, const tmi_schedu
     *mu_squared = NULL;
     if (s->gaussian) return tmi_number_add(mu_squared, s->spent, s->spent, err);
     tmi_term sum = tmi_int(&e, 0);
-    for (size_t j = 0; j < s->measurement_count + s->quantile_task_count; j++) {
+    const size_t tables = s->measurement_count, quantiles = s->quantile_task_count;
+    for (size_t j = 0; j < tables + quantiles + s->bound_task_count; j++) {
         tamis_number_free(own);
         own = NULL;
-        if (j < s->measurement_count)
+        if (j < tables)
             TMI_TRY(cost_of_measurement(&own, &s->measurements[j], tmi_mu_squared_of_discrete_laplace_up, s->watch, err));
-        else TMI_TRY(tmi_mu_squared_of_pure_up(&own, s->quantile_tasks[j - s->measurement_count].part, err));
+        else
+            TMI_TRY(tmi_mu_squared_of_pure_up(&own,
+                                              j < tables + quantiles ? s->quantile_tasks[j - tables].part
+                                                                     : s->bound_tasks[j - tables - quantiles].part,
+                                              err));
         sum = tmi_add(&e, sum, own);
     }
     TMI_TRY(tmi_mu_squared_of_pure_up(&whole, s->spent, err));

@@ -1,5 +1,7 @@
 #include "measure/controls.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tamis/experimental/estimator.h>
 
@@ -29,7 +31,7 @@ static bool is_declared(const tmi_schedule *s, const tmi_plan_control *c)
 {
     const tmi_sampling *sampling = &s->sampling;
     bool fixed = sampling->rows_fixed && sampling->weights != TMI_ROWS && !sampling->clustered && s->plan->design.population > 0;
-    return fixed &&
+    return fixed && !c->column &&
            (c->by_count == 0 || (c->by_count == 1 && sampling->public_strata && tmi_is_of_strata(&s->plan->design, c->by[0])));
 }
 
@@ -43,6 +45,11 @@ static bool agrees(const tmi_plan_control *c, const tmi_plan_design *d)
             return false;
     }
     return true;
+}
+
+double tmi_control_scale(const tmi_plan_column *x)
+{
+    return x->grid.step * (double)(llabs(x->grid.low) > llabs(x->grid.high) ? llabs(x->grid.low) : llabs(x->grid.high));
 }
 
 size_t tmi_public_counts(const tamis_plan *plan)
@@ -132,7 +139,8 @@ size_t tmi_group_stratum(const tmi_schedule *s, size_t statistic, size_t group)
     return found;
 }
 
-/* Counts of 1 in every cell can be moved onto the public counts, unless those contradict each other. */
+/* Counts of 1 in every cell, and values with the mean 0 and the variance 1, can be moved onto the public counts and totals, unless
+ * those contradict each other. */
 static tamis_status check_totals(const tmi_schedule *s, tamis_error *err)
 {
     tmi_calibration c;
@@ -140,14 +148,14 @@ static tamis_status check_totals(const tmi_schedule *s, tamis_error *err)
     bool met;
     tamis_status status;
     TMI_TRY(tmi_calibration_room(&c, &totals, s, err));
-    ones = tmi_alloc(c.cells, sizeof *ones);
+    ones = tmi_alloc(c.cells * TMI_CONTROL_POWERS, sizeof *ones);
     if (!ones) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < c.cells; i++) ones[i] = 1;
+    for (size_t i = 0; i < c.cells; i++) ones[i] = ones[2 * c.cells + i] = 1;
     TMI_TRY(tmi_calibration_solve(&met, &c, ones, totals, err));
     if (!met)
         status = tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0,
-                               "calibrate: no table has all of these counts; do the classifications add up to the same "
-                               "number?");
+                               "calibrate: no table has all of these counts and totals; do the classifications add up to the "
+                               "same number?");
 
 done:
     tmi_calibration_clear(&c);
@@ -168,6 +176,35 @@ static tamis_status add_columns(tmi_schedule *s, const tmi_plan_control *c, tami
     return TAMIS_OK;
 }
 
+/* A number has its products with everything that is measured in the tables: one of them, with the same grid everywhere. */
+static tamis_status add_number(tmi_schedule *s, const tmi_plan_column *x, tamis_error *err)
+{
+    const tamis_plan *plan = s->plan;
+    if (s->control_number && s->control_number != x)
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                             "calibrate: a release is calibrated to totals of one number, and here are those of %s and %s, whose "
+                             "products would have to be in every table; nearest that works: counts of ranges of one of them, "
+                             "{count: units, by: {%s: [...]}, totals: [...]}",
+                             s->control_number->name, x->name, x->name);
+    if (plan->raking)
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                             "calibrate: raking to the total of %s multiplies weights by a function of each row's value, which "
+                             "does not follow from sums; nearest setting that works: `method: linear`, or counts of ranges, "
+                             "{count: units, by: {%s: [...]}, totals: [...]}",
+                             x->name, x->name);
+    if (x->by_stratum || x->contribution || x->unit_contribution || x->times)
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                             "calibrate: total of %s: values with %s are not the same number in all tables; nearest setting that "
+                             "works: one range, `from`, `to` and `step`, for all rows",
+                             x->name,
+                             x->by_stratum     ? "ranges by stratum"
+                             : x->contribution ? "`contribution`"
+                             : x->times        ? "bounds that follow from a size"
+                                               : "`unit_contribution`");
+    s->control_number = x;
+    return TAMIS_OK;
+}
+
 tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
@@ -175,12 +212,7 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
     bool needed = false;
     for (size_t i = 0; i < plan->control_count; i++) {
         const tmi_plan_control *c = &plan->controls[i];
-        if (c->column)
-            TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
-                                  "calibrate: a release is calibrated to counts, not to the total of a number, which would need "
-                                  "the products of %s with everything that is measured; nearest that works: counts of its "
-                                  "ranges, {count: units, by: {%s: [...]}, totals: [...]}",
-                                  c->column->name, c->column->name));
+        if (c->column) TMI_TRY(add_number(s, c->column, err));
         if (plan->design.regularise)
             TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
                                   "calibrate: cannot be combined with `regularise`, because the bound of its bias would not "
@@ -227,32 +259,65 @@ static bool lacks_value(const tmi_workload *w, size_t level)
 /* 1 less and 1 more than that, in turn, and 0 of levels in no control cell; 1 where there is one level only. */
 static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t statistic, double differ, tamis_error *err)
 {
-    const size_t levels = tmi_control_levels(&s->workload);
+    const size_t levels = tmi_control_levels(&s->workload), powers = tmi_product_powers(&s->workload);
     *vector = NULL;
     if (!tmi_is_calibrated(s, statistic)) return TAMIS_OK;
-    *vector = tmi_alloc(levels, sizeof **vector);
+    *vector = tmi_alloc(levels * powers, sizeof **vector);
     if (!*vector) return tmi_fail_memory(err);
     for (size_t l = 0; l < levels; l++)
         (*vector)[l] = levels == 1 ? 1 : lacks_value(&s->workload, l) ? 0 : l % 2 == 0 ? 1 - differ : 1 + differ;
+    for (size_t l = 0; powers > 1 && l < levels; l++) {
+        (*vector)[levels + l] = differ * (*vector)[l];
+        (*vector)[2 * levels + l] = BY_CHANCE * differ * (*vector)[l];
+    }
     return TAMIS_OK;
+}
+
+#define SAMPLE_ASSUMED 400 /* where nobody says how large the sample is */
+
+/* The factor of a row with v is about 1 + slope (v - centre): by chance the mean of v is off by its standard deviation over the
+ * root of the sample, which the slope makes up for. */
+static double expected_slope(double *centre, const tmi_schedule *s, double differ)
+{
+    const tmi_plan_column *x = s->workload.control_number;
+    const tmi_plan_design *d = &s->plan->design;
+    const double scale = s->workload.control_scale, low = x->grid.step * (double)x->grid.low / scale,
+                 high = x->grid.step * (double)x->grid.high / scale,
+                 sd = x->typical_sd ? tmi_number_nearest(x->typical_sd) / scale : (high - low) / 4;
+    const double sample = d->sample > 0       ? (double)d->sample
+                          : d->typical.sample ? tmi_number_nearest(d->typical.sample)
+                                              : SAMPLE_ASSUMED;
+    *centre = x->typical ? tmi_number_nearest(x->typical) / scale : (low + high) / 2;
+    return fmin(fmax(1 / sqrt(sample), differ * sd) / (sd > 0 ? sd : 1), 1);
 }
 
 tamis_status tmi_expected_factors(double **factors, const tmi_schedule *s, size_t statistic, tamis_error *err)
 {
-    return make_turns(factors, s, statistic, s->plan->design.nonresponse ? BY_RESPONSE : BY_CHANCE, err);
+    const double differ = s->plan->design.nonresponse ? BY_RESPONSE : BY_CHANCE;
+    const size_t levels = tmi_control_levels(&s->workload);
+    const tamis_status status = make_turns(factors, s, statistic, differ, err);
+    if (status != TAMIS_OK || !*factors || !s->workload.control_number) return status;
+    double centre, slope = expected_slope(&centre, s, differ);
+    for (size_t l = 0; l < levels; l++) {
+        (*factors)[levels + l] = slope * (*factors)[l];
+        (*factors)[l] *= 1 - slope * centre;
+    }
+    return TAMIS_OK;
 }
 
 tmi_combination tmi_control_rows_of(const tmi_schedule *s, size_t weighting, const double *factors)
 {
-    const size_t axis = s->workload.control_axis;
-    tmi_combination rows = {.weighting = weighting, .term_count = 1, .scale = {1}};
-    if (axis == SIZE_MAX) {
-        rows.scale[0] = factors ? factors[0] : 0;
-        return rows;
+    const tmi_workload *w = &s->workload;
+    const size_t levels = tmi_control_levels(w);
+    tmi_combination rows = {.weighting = weighting, .term_count = tmi_product_powers(w)};
+    if (w->control_axis != SIZE_MAX) rows.axes[rows.axis_count++] = w->control_axis;
+    if (w->number_axis != SIZE_MAX) rows.axes[rows.axis_count++] = w->number_axis;
+    for (size_t p = 0; p < rows.term_count; p++) {
+        const double *own = factors ? factors + p * levels : NULL;
+        rows.scale[p] = w->control_axis != SIZE_MAX ? 1 : own ? own[0] : 0;
+        if (w->control_axis != SIZE_MAX) rows.vectors[0][p] = own;
+        if (w->number_axis != SIZE_MAX) rows.vectors[rows.axis_count - 1][p] = w->control_powers[p];
     }
-    rows.axes[0] = axis;
-    rows.axis_count = 1;
-    rows.vectors[0][0] = factors;
     return rows;
 }
 

@@ -15,6 +15,7 @@
 #define ROW_BITS 32
 #define SUM_BITS 60
 #define EXACT_BITS 53
+#define GRAM_BITS 2 /* less for numbers of GRAM, in steps of up to 1/8 where others have 1/2 */
 
 /* A level of a row is off by at most 1/2 and a little: its clamp is this far above what it can be. */
 #define ROUNDING 2
@@ -35,9 +36,14 @@ tmi_grid tmi_axis_grid(const tmi_workload *w, size_t axis, size_t stratum)
     return o->number->by_stratum ? o->number->by_stratum[stratum].grid : o->number->grid;
 }
 
+static bool is_gram(const tmi_measurement *m) { return tmi_is_gram(m->marginal.form); }
+
+static size_t gram_numbers(const tmi_measurement *m, const tmi_workload *w) { return tmi_gram_numbers(w->axes, &m->marginal); }
+
 /* In how many steps a form has one level: a number by itself is released in halves, a table in whole levels. */
 static int steps_in(const tmi_measurement *m, const tmi_workload *w)
 {
+    if (is_gram(m)) return tmi_gram_steps(m->marginal.form);
     return m->marginal.form == TMI_FULL ? 1 : tmi_form_steps(m->marginal.form, &w->axes[m->marginal.axes[0]]);
 }
 
@@ -66,7 +72,9 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
         fits = fits && !__builtin_mul_overflow(*which, w->axes[marginal->axes[i]].levels, which);
     }
     m->levels = m->added;
-    if (marginal->form != TMI_FULL) {
+    if (is_gram(m)) {
+        m->levels = tmi_gram_rows(gram_numbers(m, w));
+    } else if (marginal->form != TMI_FULL) {
         m->cells = 1;
         m->levels = tmi_form_rows(marginal->form, &w->axes[marginal->axes[0]]);
     }
@@ -138,7 +146,8 @@ static tamis_status set_most(tmi_noise_law *law, const tmi_measurement *m, const
 
 static tamis_status set_rows(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
-    const int rows = ilogb((double)w->sampling->rows) + 1, bits = SUM_BITS - rows < ROW_BITS ? SUM_BITS - rows : ROW_BITS;
+    const int rows = ilogb((double)w->sampling->rows) + 1, fewer = is_gram(m) ? GRAM_BITS : 0,
+              bits = (SUM_BITS - rows < ROW_BITS ? SUM_BITS - rows : ROW_BITS) - fewer;
     double largest = 0;
     tamis_status status = TAMIS_OK;
     m->laws = tmi_alloc(m->strata, sizeof *m->laws);
@@ -248,13 +257,16 @@ static int64_t times_of(const tmi_measurement *m, const tmi_workload *w, size_t 
  * often as it counts and as often as the numbers of a form contain it. */
 static int64_t rounding_of(const tmi_measurement *m, const tmi_workload *w)
 {
-    const tmi_axis *single = m->marginal.form == TMI_FULL ? NULL : &w->axes[m->marginal.axes[0]];
+    const bool full = m->marginal.form == TMI_FULL, gram = is_gram(m);
+    const size_t numbers = gram ? gram_numbers(m, w) : 0;
+    const tmi_axis *single = full || gram ? NULL : &w->axes[m->marginal.axes[0]];
     int64_t sum = 0;
     if (!m->rounded) return 0;
     for (size_t l = 0; l < (single ? single->levels : m->added); l++) {
-        int64_t contained = single ? 0 : 1;
-        for (size_t row = 0; single && row < m->levels; row++)
-            contained += abs(tmi_form_integer(m->marginal.form, single, row, l));
+        int64_t contained = full ? 1 : 0;
+        for (size_t row = 0; !full && row < m->levels; row++)
+            contained += abs(gram ? tmi_gram_integer(m->marginal.form, numbers, row, l)
+                                  : tmi_form_integer(m->marginal.form, single, row, l));
         sum += contained * times_of(m, w, l);
     }
     return sum;
@@ -296,20 +308,37 @@ static bool has_signs(const tmi_measurement *m, const tmi_workload *w)
     return contributed && contributed->grid.low < 0;
 }
 
-/* A record can be in two places of a FULL table, or in two PSUs: it leaves one and enters the other. Else it changes its only
- * place, or leaves; with signs it leaves, and another one enters. */
+/* A record can be in two places of a FULL table, in two cells of GRAM, or in two PSUs: it leaves one and enters the other. Else it
+ * changes its only place, or leaves; with signs it leaves, and another one enters. */
 static bool has_places(const tmi_measurement *m, const tmi_workload *w)
 {
+    if (is_gram(m)) return m->cells > 1;
     return has_signs(m, w) || (m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_errors(m)));
 }
 
-/* By how much the rows of a unit move the numbers of one place, where a row adds `most` at most. */
-static tmi_term own_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, tmi_term most)
+/* Of GRAM, in units of what a row adds to all levels: by how much it moves the numbers of one place. The root of what is squared
+ * and added up is rounded up to 2^-10. */
+static tmi_term gram_reach(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, bool squares)
 {
-    const int64_t roundings =
-        m->marginal.form == TMI_FULL
-            ? 1
-            : 2; /* a number by itself changes in its place, where what was there and what comes are both rounded */
+    const tmi_table_form form = m->marginal.form;
+    const size_t numbers = gram_numbers(m, w);
+    const bool places = has_places(m, w);
+    tmi_term steps = tmi_int(e, tmi_gram_steps(form));
+    if (!squares) return tmi_div(e, tmi_int(e, places ? tmi_gram_size(form, numbers) : tmi_gram_change(form, numbers)), steps);
+    const int64_t squared = places ? tmi_gram_size_squared(form, numbers) : tmi_gram_change_squared(form, numbers);
+    int64_t root = (int64_t)sqrt(ldexp((double)squared, 20));
+    while ((tmi_int128)root * root < (tmi_int128)squared << 20) root++;
+    return tmi_div(e, tmi_div(e, tmi_int(e, root), tmi_int(e, 1 << 10)), steps);
+}
+
+/* By how much the rows of a unit move the numbers of one place, where a row adds `most` at most: added up, or as the root of the
+ * sum of squares, which is less in GRAM alone. */
+static tmi_term own_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, tmi_term most, bool squares)
+{
+    /* In its place, what was there and what comes are both rounded. In GRAM with cells a record that stays in one moves less than
+     * one that leaves it, by more than a rounding. */
+    const int64_t roundings = m->marginal.form == TMI_FULL || (is_gram(m) && has_places(m, w)) ? 1 : 2;
+    if (is_gram(m)) most = tmi_mul(e, most, gram_reach(e, m, w, squares));
     /* Rows of the largest weight that a unit is worth at most, and all of its rows, each of them rounded. */
     const size_t weighting = m->marginal.weighting, domain = m->marginal.domain;
     tmi_term rows = unit_is_bounded(w, weighting, domain) ? tmi_div(e, tmi_int(e, most_of_unit(w, weighting, domain)),
@@ -324,13 +353,15 @@ static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, cons
     tamis_number *l1 = NULL, *within = NULL;
     tmi_term moved;
     tamis_status status;
-    tmi_term own = own_of(&e, m, w, law->most);
+    tmi_term own = own_of(&e, m, w, law->most, false), root = is_gram(m) ? own_of(&e, m, w, law->most, true) : own;
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
     const bool places = has_places(m, w), apart = places && !has_signs(m, w);
-    tmi_term first = tmi_add(&e, own, moved), all = places ? tmi_add(&e, first, own) : first;
+    tmi_term first = tmi_add(&e, own, moved), all = places ? tmi_add(&e, first, own) : first, longest = tmi_add(&e, root, moved);
     TMI_TRY(tmi_exact_copy(&l1, &e, all));
     TMI_TRY(tmi_exact_copy(&law->l2_squared, &e,
-                           apart ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
+                           apart     ? tmi_add(&e, tmi_mul(&e, longest, longest), tmi_mul(&e, root, root))
+                           : !places ? tmi_mul(&e, longest, longest)
+                                     : tmi_mul(&e, all, all)));
     /* If a record stays in its place, what was there and what comes are both rounded. */
     tmi_term both = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), tmi_int(&e, rounding_of(m, w)));
     TMI_TRY(tmi_exact_copy(&within, &e, tmi_add(&e, first, both)));
@@ -388,7 +419,7 @@ static const tamis_number *largest_epsilon(const tmi_workload *w)
 static tmi_term l1_in_stratum(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, const tmi_noise_law *law, size_t h)
 {
     if (is_of_errors(m) || m->marginal.weighting == TMI_CONTRIBUTED) return tmi_int(e, law->l1); /* whatever the stratum is */
-    tmi_term own = own_of(e, m, w, whole_of(e, m, w, h));
+    tmi_term own = own_of(e, m, w, whole_of(e, m, w, h), false);
     return has_places(m, w) ? tmi_add(e, own, own) : own;
 }
 

@@ -1,5 +1,6 @@
 #include "measure/moments.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -75,6 +76,8 @@ typedef struct making {
     const tmi_workload *w;
     const tmi_statistic_map *r;
     size_t terms;
+    size_t of_y; /* terms with the powers of y, for each power of the control number that there is */
+    size_t powers[TMI_CONTROL_POWERS];
 } making;
 
 static double *vector_of(const making *m, size_t axis, size_t term)
@@ -138,10 +141,12 @@ static tamis_status restrict_where(const making *m, tamis_error *err)
     return TAMIS_OK;
 }
 
-/* Adds up powers of x: a vector over its axis. */
-static tamis_status set_polynomial(const making *m, double *vector, const tmi_variable *x, const double c[3], size_t stratum,
-                                   tamis_error *err)
+/* Adds up powers of x, of which `times` more come with the control number: a vector over its axis. Cubes are not measured. */
+static tamis_status set_polynomial(const making *m, double *vector, const tmi_variable *x, const double of[3], size_t times,
+                                   size_t stratum, tamis_error *err)
 {
+    double c[3] = {0};
+    for (size_t p = times; p < 3; p++) c[p] = of[p - times] / pow(m->w->control_scale, (double)times);
     const size_t levels = m->w->axes[x->axis].levels;
     double *power = tmi_alloc(levels, sizeof *power), *sum = tmi_alloc(levels, sizeof *sum);
     for (int p = 0; power && sum && p < 3; p++) {
@@ -157,7 +162,27 @@ static tamis_status set_polynomial(const making *m, double *vector, const tmi_va
     return status;
 }
 
-/* Term k has y^k, and a polynomial of x. An indicator without an axis is 1 everywhere. */
+bool tmi_has_moment_times(const tmi_workload *w, size_t i, size_t moment, size_t power)
+{
+    const tmi_statistic_map *r = &w->maps[i];
+    const bool x = r->x.column && r->x.axis == w->number_axis, y = r->y.column && r->y.axis == w->number_axis;
+    size_t own = 0;
+    if (w->number_axis == SIZE_MAX) return power == 0 && tmi_has_moment(r, moment);
+    if (x) own += moment == TMI_OF_X || moment == TMI_OF_XY ? 1 : moment == TMI_OF_XX ? 2 : 0;
+    if (y) own += moment == TMI_OF_Y || moment == TMI_OF_XY ? 1 : moment == TMI_OF_YY ? 2 : 0;
+    return tmi_has_moment(r, moment) && own + power <= 2;
+}
+
+/* Multiplies y^k and what the control number adds, on the axis that both share: y^(k + times). */
+static void multiply_shared(const making *m, double *v, size_t term, size_t k, size_t times, size_t stratum)
+{
+    if (k + times > 2) m->sum->combination.scale[term] = 0;
+    else multiply_by_power(v, m->w, &m->r->y, (int)(k + times), stratum);
+    m->sum->combination.scale[term] /= pow(m->w->control_scale, (double)times);
+}
+
+/* Term k has y^k, and a polynomial of x; so have the terms of each power of the control number. An indicator without an axis is 1
+ * everywhere. */
 static tamis_status set_terms(const making *m, const double c[TMI_MOMENTS], size_t stratum, tamis_error *err)
 {
     const tmi_variable *x = &m->r->x, *y = &m->r->y;
@@ -166,19 +191,24 @@ static tamis_status set_terms(const making *m, const double c[TMI_MOMENTS], size
                                 {c[TMI_OF_YY], 0, 0}};
     const double same[3] = {terms[0][0], terms[0][1] + terms[1][0], terms[0][2] + terms[1][1] + terms[2][0]};
     tamis_status status = TAMIS_OK;
-    for (size_t k = 0; k < m->terms; k++) {
-        m->sum->combination.scale[k] = 1;
+    for (size_t term = 0; term < m->terms; term++) {
+        const size_t k = term % m->of_y, power = m->powers[term / m->of_y], axis = m->w->number_axis;
+        const bool in_x = power > 0 && x->column && x->axis == axis, own_y = y->column && y->column != x->column,
+                   in_y = power > 0 && own_y && y->axis == axis;
+        m->sum->combination.scale[term] = 1;
         const double *p = x->column && x->column == y->column ? same : terms[k];
         if (x->column && x->axis != SIZE_MAX) {
-            TMI_TRY(set_polynomial(m, vector_of(m, x->axis, k), x, p, stratum, err));
+            TMI_TRY(set_polynomial(m, vector_of(m, x->axis, term), x, p, in_x ? power : 0, stratum, err));
         } else {
-            m->sum->combination.scale[k] = p[0] + (x->column ? p[1] + p[2] : 0);
+            m->sum->combination.scale[term] = p[0] + (x->column ? p[1] + p[2] : 0);
         }
-        if (y->column && y->column != x->column && y->axis != SIZE_MAX)
-            multiply_by_power(vector_of(m, y->axis, k), m->w, y, (int)k, stratum);
+        if (in_y) multiply_shared(m, vector_of(m, axis, term), term, k, power, stratum);
+        else if (own_y && y->axis != SIZE_MAX) multiply_by_power(vector_of(m, y->axis, term), m->w, y, (int)k, stratum);
+        for (size_t l = 0; power > 0 && !in_x && !in_y && l < m->w->axes[axis].levels; l++)
+            vector_of(m, axis, term)[l] *= m->w->control_powers[power][l];
         for (size_t j = 0; j < TMI_MAX_NUMBERS - 2; j++) {
             const tmi_variable *z = &m->r->also[j];
-            if (z->column && z->axis != SIZE_MAX) multiply_by_power(vector_of(m, z->axis, k), m->w, z, 0, stratum);
+            if (z->column && z->axis != SIZE_MAX) multiply_by_power(vector_of(m, z->axis, term), m->w, z, 0, stratum);
         }
     }
 
@@ -186,12 +216,28 @@ done:
     return status;
 }
 
+/* The powers of the control number whose factors are not all 0. */
+static size_t set_powers(size_t powers[TMI_CONTROL_POWERS], const tmi_workload *w, const double *control)
+{
+    const size_t levels = tmi_control_levels(w);
+    size_t count = 0;
+    for (size_t p = 0; control && p < tmi_factor_powers(w); p++) {
+        bool any = false;
+        for (size_t l = 0; l < levels; l++) any = any || control[p * levels + l] != 0;
+        if (any) powers[count++] = p;
+    }
+    if (count > 0) return count;
+    powers[0] = 0;
+    return 1;
+}
+
 tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *w, tmi_weighting weighting, size_t i, size_t group,
                                  size_t stratum, const double coefficients[TMI_MOMENTS], const double *control, tamis_error *err)
 {
     const tmi_plan_statistic *t = &w->plan->statistics[i];
     const tmi_statistic_map *r = &w->maps[i];
-    making m = {.sum = sum, .w = w, .r = r, .terms = r->y.column && r->y.column != r->x.column ? 3 : 1};
+    making m = {.sum = sum, .w = w, .r = r, .of_y = r->y.column && r->y.column != r->x.column ? 3 : 1};
+    m.terms = m.of_y * set_powers(m.powers, w, control);
     tmi_combination *c = &sum->combination;
     size_t numbers = 0;
     tamis_status status;
@@ -207,12 +253,13 @@ tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *w, tmi
     if (group != SIZE_MAX) TMI_TRY(restrict_group(&m, t, r->by, group, err));
     if (r->only) TMI_TRY(restrict_group(&m, r->only->statistic, r->only->by, r->only->group, err));
     TMI_TRY(restrict_where(&m, err));
+    const size_t levels = tmi_control_levels(w);
     for (size_t k = 0; control && w->control_axis != SIZE_MAX && k < m.terms; k++) {
         double *v = vector_of(&m, w->control_axis, k);
-        for (size_t l = 0; l < w->axes[w->control_axis].levels; l++) v[l] *= control[l];
+        for (size_t l = 0; l < levels; l++) v[l] *= control[m.powers[k / m.of_y] * levels + l];
     }
     TMI_TRY(set_terms(&m, coefficients, stratum, err));
-    for (size_t k = 0; control && w->control_axis == SIZE_MAX && k < m.terms; k++) c->scale[k] *= control[0];
+    for (size_t k = 0; control && w->control_axis == SIZE_MAX && k < m.terms; k++) c->scale[k] *= control[m.powers[k / m.of_y]];
 
 done:
     if (status != TAMIS_OK) tmi_moment_sum_clear(sum);

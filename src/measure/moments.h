@@ -7,29 +7,26 @@
 
 typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
 
-/* How rows are weighed in a table: not at all (the weight comes after the noise), by w, not at all because numbers are w times
- * values (contributions.h), by the a of variances, or by the a that weights up to a bound would have. Totals of a number of which
- * a unit adds at most so much are read from tables in which rows weigh what they add (unit_contributions.h): those have a domain
- * of their own. From TMI_STANDARD_ERRORS on tables are those of the second stage (standard_errors.h), one weighting per method:
- * by w up to that bound, in the totals of PSUs, and in a domain of unit contributions by these; by the a of weights up to it; as
- * the first, for totals of groups of PSUs, which are made from the same table. Tables of different weightings say nothing about
- * each other. */
+/* How rows are weighed in a table. w is the weight of a row, a its factor in the variance of a total (sampling.h), and the bound
+ * that of weights in sampling errors. Tables of different weightings say nothing about each other. */
 typedef enum tmi_weighting {
-    TMI_UNWEIGHTED,
-    TMI_WEIGHTED,
-    TMI_CONTRIBUTED,
-    TMI_SPREAD,
-    TMI_CLAMPED,
-    TMI_OF_UNITS,
-    TMI_STANDARD_ERRORS,
-    TMI_UNIT_SQUARES,
-    TMI_GROUP_TOTALS,
+    TMI_UNWEIGHTED,  /* each row counts 1; the weight comes after the noise */
+    TMI_WEIGHTED,    /* by w */
+    TMI_CONTRIBUTED, /* each counts 1, and its numbers are w times their values (contributions.h) */
+    TMI_SPREAD,      /* by a */
+    TMI_CLAMPED,     /* by the a of weights up to the bound */
+    TMI_OF_UNITS,    /* by what rows add to a total of which a unit adds at most so much (unit_contributions.h), in a domain of
+                        its own */
+    /* of the second stage (standard_errors.h), one per method */
+    TMI_STANDARD_ERRORS, /* by w up to the bound, in totals of PSUs; in a domain of unit contributions by these */
+    TMI_UNIT_SQUARES,    /* by the a of weights up to the bound */
+    TMI_GROUP_TOTALS,    /* as standard errors, and from the same table: totals of groups of PSUs */
     TMI_WEIGHTINGS
 } tmi_weighting;
 
 /* A linear combination of the moments of one group, or of all rows if the group is SIZE_MAX, as a combination of the cells of a
- * table. `control` has one factor per level of the axis of calibration; NULL if they are all 1. `stratum` chooses the ranges of
- * numbers. */
+ * table. `control` has one factor per level of the axis of calibration, and where results are calibrated to totals of a number v
+ * as many again, which v multiplies; NULL if they are all 1. `stratum` chooses the ranges of numbers. */
 typedef struct tmi_moment_sum {
     tmi_combination combination;
     double *block;
@@ -59,6 +56,9 @@ static inline bool tmi_has_moment(const tmi_statistic_map *map, size_t moment)
     if (moment == TMI_OF_ROWS) return true;
     return (moment == TMI_OF_X || moment == TMI_OF_XX ? &map->x : &map->y)->column != NULL;
 }
+
+/* Whether moments times v are in the tables too: not squares of the control number itself, as cubes are not measured. */
+bool tmi_has_moment_times(const tmi_workload *workload, size_t statistic, size_t moment, size_t power);
 
 /* The value of cell number `cell` in the i-th of some columns, crossed; the last column runs fastest. */
 const char *tmi_cell_value(const tmi_plan_column *const *by, size_t by_count, size_t cell, size_t i);

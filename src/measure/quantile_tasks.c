@@ -52,7 +52,7 @@ tamis_status tmi_quantile_tasks_share(tamis_number **share, const tamis_plan *pl
     return status;
 }
 
-/* What is spent in all: the tables have what the quantile tasks leave. */
+/* What tables and quantile tasks spend together: the tables have what the quantile tasks leave. */
 static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
@@ -90,6 +90,16 @@ static tamis_status root_down(tamis_number **root, const tamis_number *x, tamis_
 
 done:
     tamis_number_free(found);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+tamis_status tmi_selection_epsilon(tamis_number **epsilon, const tamis_number *rho, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term square = tmi_mul(&e, rho, tmi_int(&e, 8));
+    tamis_status status = e.status;
+    if (status == TAMIS_OK) status = root_down(epsilon, square, err);
     tmi_exact_clear(&e);
     return status;
 }

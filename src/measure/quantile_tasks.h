@@ -92,6 +92,10 @@ bool tmi_has_method(const tamis_plan *plan, tamis_quantile_method method);
 /* The quantile tasks of a schedule whose tables have their parts. Errors: REFUSED (a method, or protected weights; with what
  * works), INVALID (names the place of the statistic), SYSTEM. */
 tamis_status tmi_quantile_tasks_make(struct tmi_schedule *schedule, tamis_error *err);
+/* The largest 20-bit number whose square is at most 8 rho: a selection whose losses are in a range of epsilon has rho =
+ * epsilon^2 / 8. SYSTEM. */
+tamis_status tmi_selection_epsilon(tamis_number **epsilon, const tamis_number *rho, tamis_error *err);
+
 void tmi_quantile_task_clear(tmi_quantile_task *task);
 
 /* The mechanism of one group. `setup` lends from quantile task and plan. */

@@ -10,6 +10,11 @@ const tmi_frame_facts *tmi_frame_of(const tmi_schedule *s) { return s->frame.fac
 
 const tmi_psu_facts *tmi_psus_of(const tmi_schedule *s) { return s->psus.facts.strata > 0 ? &s->psus.facts : NULL; }
 
+tamis_status tmi_schedule_set_bound(tmi_schedule *s, size_t k, int halvings, tamis_error *err)
+{
+    return tmi_plan_set_bound(s->bounded, s->bound_tasks[k].bound, halvings, true, err);
+}
+
 bool tmi_groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
     const tmi_plan_design *d = &s->plan->design;

@@ -4,11 +4,12 @@
  * The plan's statistics are a workload (workload.h). A search chooses from public knowledge which tables are measured, with
  * which parts of the budget (schedule/choose.c). The parts are exact and add up to the plan's epsilon or rho, and by
  * composition that is the guarantee: nothing else depends on how the tables were chosen. Quantiles that a mechanism chooses
- * have parts of their own (quantile_tasks.h). A certificate lists them, and the schedule of a certificate is made from its
- * list. A statistic that is known without looking at the data needs no table. */
+ * have parts of their own (quantile_tasks.h), and so have private bounds (bound_tasks.h). A certificate lists them, and the
+ * schedule of a certificate is made from its list. A statistic that is known without looking at the data needs no table. */
 #ifndef TMI_MEASURE_SCHEDULE_H
 #define TMI_MEASURE_SCHEDULE_H
 
+#include "measure/bound_tasks.h"
 #include "measure/earlier.h"
 #include "measure/frame/frame_file.h"
 #include "measure/measurement.h"
@@ -27,9 +28,12 @@ typedef struct tmi_psu_places {
     tmi_slot_sign *signs;  /* for changes between waves, of each PSU of the list, stratum by stratum; NULL: there are none */
 } tmi_psu_places;
 
-/* Made once and never changed: everybody but tmi_schedule_make and tmi_schedule_clear has it const. */
+/* Made once and never changed: everybody but tmi_schedule_make and tmi_schedule_clear has it const. Only the private bounds get
+ * their values later (tmi_schedule_set_bound): nothing here is counted in anything but steps of the grids, which are as many
+ * whatever the bounds are. */
 typedef struct tmi_schedule {
     const tamis_plan *plan; /* held */
+    tamis_plan *bounded;    /* the same, if it has private bounds: what these are is not known at first; else NULL */
     tmi_frame_file frame;   /* empty: the plan has none; of a certificate its facts alone */
     tmi_psu_file psus;      /* the same for the list of clusters */
     tmi_sampling sampling;
@@ -38,11 +42,14 @@ typedef struct tmi_schedule {
     size_t measurement_count;
     tmi_quantile_task *quantile_tasks; /* quantiles that a mechanism chooses, in the order of their statistics */
     size_t quantile_task_count;
+    tmi_bound_task *bound_tasks; /* private bounds, found before anything else is measured, in the order of the plan's bounds */
+    size_t bound_task_count;
     tmi_effects effects; /* of everything that the statistics read, with the information of all measurements */
 
-    bool calibrated;                             /* after the noise, to public counts */
+    bool calibrated;                             /* after the noise, to public counts and totals */
     const tmi_plan_column *controls[TMI_MAX_BY]; /* of the columns that these are by: crossed, the control cells */
     size_t control_count;
+    const tmi_plan_column *control_number; /* whose totals are public too; NULL: there is none */
 
     tmi_psu_places places; /* of clusters whose totals are added up for standard errors */
 
@@ -58,6 +65,15 @@ typedef struct tmi_schedule {
 
     tmi_watch *watch; /* asked by whatever takes long with this schedule; NULL: nobody watches */
 } tmi_schedule;
+
+/* Sets the bound that task k found, halvings of `beyond`. Needs 0 <= halvings <= most of the bound. Errors: SYSTEM. */
+tamis_status tmi_schedule_set_bound(tmi_schedule *schedule, size_t k, int halvings, tamis_error *err);
+
+/* The bound that a task is about. */
+static inline const tmi_private_bound *tmi_bound_of_task(const tmi_schedule *schedule, const tmi_bound_task *task)
+{
+    return &schedule->plan->bounds[task->bound];
+}
 
 /* Scales of all measurements, and `spent`, `epsilon`, `delta`; the parts are checked (budget.c). */
 tamis_status tmi_budget_settle(tmi_schedule *schedule, tamis_error *err);

@@ -1,5 +1,6 @@
 #include "measure/workload.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -364,7 +365,7 @@ static tamis_status take_number(size_t *axis, tmi_workload *w, const tmi_plan_co
         tamis_status status = tmi_contribution_grids(&origin, w->sampling, x, err);
         return status == TAMIS_OK ? add_axis(w, (tmi_axis){.levels = 3, .degree = 2}, &origin, err) : status;
     }
-    bool squares = !w->plan->design.kind->takes_all;
+    bool squares = !w->plan->design.kind->takes_all || x == w->control_number;
     for (size_t i = 0; i < w->plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &w->plan->statistics[i];
         squares = squares || (t->kind == TMI_VARIANCE && t->column == x) ||
@@ -375,6 +376,21 @@ static tamis_status take_number(size_t *axis, tmi_workload *w, const tmi_plan_co
     const bool missing = !complete && !zero;
     return add_axis(w, (tmi_axis){.levels = levels + missing, .degree = squares ? 2 : 1, .missing = missing},
                     &(tmi_origin){.number = x, .zero = zero}, err);
+}
+
+/* The number that results are calibrated to is an axis of every table, with its squares: the matrix of the regression has them. */
+static tamis_status add_control_number(tmi_workload *w, tamis_error *err)
+{
+    if (!w->control_number) return TAMIS_OK;
+    const tamis_status status = take_number(&w->number_axis, w, w->control_number, false, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_grid grid = tmi_axis_grid(w, w->number_axis, 0);
+    const double from = grid.step * (double)grid.low, to = grid.step * (double)grid.high;
+    w->control_scale = fmax(fabs(from), fabs(to));
+    const double u = from / w->control_scale, v = to / w->control_scale;
+    const double powers[TMI_CONTROL_POWERS][TMI_LEVELS] = {{1, 1, 1, 1}, {u, (u + v) / 2, v, 0}, {u * u, u * v, v * v, 0}};
+    memcpy(w->control_powers, powers, sizeof powers);
+    return TAMIS_OK;
 }
 
 /* ---- readings ---- */
@@ -445,6 +461,7 @@ static tamis_status set_reading(tmi_workload *w, size_t i, tamis_error *err)
         TMI_TRY(take_axis(w, i, w->classes[tmi_workload_find(w, &q)].axis, err));
     }
     if (w->control_count > 0) TMI_TRY(take_axis(w, i, w->control_axis, err));
+    TMI_TRY(take_axis(w, i, w->number_axis, err));
     TMI_TRY(set_variable(&r->x, w, i, t->column, err));
     TMI_TRY(set_variable(&r->y, w, i, t->second, err));
     for (size_t k = 0; k < t->also_count; k++)
@@ -506,7 +523,7 @@ static tamis_status set_contrast(tmi_workload *w, size_t i, tamis_error *err)
 
 tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
                                bool shared_classes, const tmi_plan_column *const *controls, size_t control_count,
-                               const bool *known, tamis_error *err)
+                               const tmi_plan_column *number, const bool *known, tamis_error *err)
 {
     tamis_status status;
     *w = (tmi_workload){.plan = plan,
@@ -514,7 +531,9 @@ tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tm
                         .separate_strata = separate_strata,
                         .shared_classes = shared_classes,
                         .controls = controls,
-                        .control_count = control_count};
+                        .control_count = control_count,
+                        .control_number = number,
+                        .number_axis = SIZE_MAX};
     w->maps = tmi_alloc(plan->statistic_count, sizeof *w->maps);
     if (!w->maps) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < plan->statistic_count; i++) {
@@ -527,6 +546,7 @@ tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tm
     TMI_TRY(add_controls(w, err));
     for (size_t i = 0; i < w->classes_count; i++)
         if (w->classes[i].axis == SIZE_MAX) TMI_TRY(add_classes(w, i, err));
+    TMI_TRY(add_control_number(w, err));
     for (size_t k = 0; k < plan->statistic_count; k++)
         if (!known[w->order[k]]) TMI_TRY(set_reading(w, w->order[k], err));
     for (size_t i = 0; i < plan->statistic_count; i++)

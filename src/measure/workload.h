@@ -94,6 +94,10 @@ typedef struct tmi_statistic_map {
 
 struct tmi_question; /* classes.h */
 
+/* Factors of calibration and what it explains are functions g0 + g1 v of the number v that results are calibrated to; their
+ * products have v^2 too. */
+#define TMI_CONTROL_POWERS 3
+
 typedef struct tmi_workload {
     const tamis_plan *plan;
     const tmi_sampling *sampling;
@@ -102,7 +106,8 @@ typedef struct tmi_workload {
     bool divided;         /* there are such questions */
     const tmi_plan_column *const *controls;
     size_t control_count;
-    size_t *order; /* statistics by what they ask for: how a plan lists them does not matter */
+    const tmi_plan_column *control_number; /* whose totals results are calibrated to; NULL: they are calibrated to counts alone */
+    size_t *order;                         /* statistics by what they ask for: how a plan lists them does not matter */
     tmi_axis *axes;
     tmi_origin *origins; /* one per axis */
     size_t axis_count, axis_room, origin_room;
@@ -112,15 +117,19 @@ typedef struct tmi_workload {
     size_t domain_count, domain_room;
     tmi_statistic_map *maps; /* one per statistic */
     size_t control_axis;     /* of the cells that results are calibrated to; SIZE_MAX: there is one, or none, in each table */
+    size_t number_axis;      /* that of the control number; SIZE_MAX: there is none */
+    double control_scale;    /* the largest size of its values */
+    double control_powers[TMI_CONTROL_POWERS][TMI_LEVELS]; /* 1, v and v^2 at its levels, v = x/scale; a missing value is 0 */
 } tmi_workload;
 
-/* `apart`, `joined`: as above; `controls`: of the columns that results are calibrated to, none if they are not; `known`: of the
+/* `apart`, `joined`: as above; `controls`: of the columns that results are calibrated to, none if they are not, and `number`, of
+ * which they are calibrated to totals; `known`: of the
  * statistics that need no measurement. Both are copied or held by the schedule.
  *
  * Errors   INVALID (a statistic with too many columns), SYSTEM; the workload is then empty. */
 tamis_status tmi_workload_make(tmi_workload *workload, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
                                bool shared_classes, const tmi_plan_column *const *controls, size_t control_count,
-                               const bool *known, tamis_error *err);
+                               const tmi_plan_column *number, const bool *known, tamis_error *err);
 void tmi_workload_clear(tmi_workload *workload);
 
 /* The grid of a number's axis, in a stratum, or in a part of contributions. */
@@ -131,6 +140,11 @@ static inline size_t tmi_control_levels(const tmi_workload *workload)
 {
     return workload->control_axis == SIZE_MAX ? 1 : workload->axes[workload->control_axis].levels;
 }
+
+/* Powers of the control number that factors have, and that products of two of them have: the powers up to this one less 1. Lists
+ * by power and level of the axis of calibration have all levels of power 0 first. */
+static inline size_t tmi_factor_powers(const tmi_workload *workload) { return workload->control_number ? 2 : 1; }
+static inline size_t tmi_product_powers(const tmi_workload *workload) { return workload->control_number ? 3 : 1; }
 
 /* Whether a statistic is read as a sum: a count or total, or one that is divided by the public size of the population. */
 bool tmi_is_sum(const tmi_plan_statistic *statistic);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plan/outsiders.h"
+#include "plan/private_bounds.h"
 #include "plan/sections.h"
 
 /* The value under a key of a section; NULL if there is none. */
@@ -118,5 +119,6 @@ void tmi_check_sections(tmi_reader *reader, const tmi_value *root, const tamis_p
     tmi_check_targets(reader, root, plan);
     check_statistics(reader, root, plan);
     tmi_check_relative_bounds(reader, root, plan);
+    tmi_check_private_bounds(reader, root, plan);
     if (plan->design.stratum_count > 0 && !plan->design.doubtful) tmi_check_typical(reader, tmi_value_get(root, "design"), plan);
 }

@@ -19,6 +19,8 @@ void tmi_read_contribution(tmi_reader *reader, const tmi_value *value, tmi_plan_
         tmi_complain(reader, value, "expected a number above 0: the largest weight times value that a row adds, e.g. 50000");
     else if (column->by_stratum)
         tmi_complain_key(reader, value, "expected one range for all strata beside it: {from: 0, to: 4000, step: 1}");
+    else if (column->private_share)
+        tmi_complain_key(reader, value, "expected either `contribution` or a private bound, which are two bounds of one thing");
     else if (column->times)
         tmi_complain_key(reader, value, "expected either `contribution` or `to: {times, of}`, which bounds contributions too");
 }
@@ -31,6 +33,9 @@ void tmi_read_unit_contribution(tmi_reader *reader, const tmi_value *value, tmi_
                      "expected a number above 0: the largest sum of weight times value that the rows of a unit add, e.g. 90000");
     else if (column->by_stratum)
         tmi_complain_key(reader, value, "expected one range for all strata beside it: {from: 0, to: 4000, step: 1}");
+    else if (column->private_share)
+        tmi_complain_key(reader, value,
+                         "expected either `unit_contribution` or a private bound, which are two bounds of one thing");
     else if (column->times || column->contribution)
         tmi_complain_key(reader, value, "expected either the bound of a unit's rows together or that of a row, %s, not both",
                          column->times ? "`to: {times, of}`" : "`contribution`");

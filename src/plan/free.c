@@ -1,6 +1,7 @@
 /* Freeing a plan: everything that the sections allocated. */
 #include "base/memory.h"
 #include "plan/design_fields.h"
+#include "plan/private_bounds.h"
 
 static void free_numbers(tamis_number **numbers, size_t count)
 {
@@ -37,6 +38,7 @@ static void clear_column(const tmi_plan_column *column, size_t strata)
     tamis_number_free(column->unit_contribution);
     tamis_number_free(column->times);
     tmi_free(column->of);
+    tamis_number_free(column->private_share);
     free_texts(column->missing_texts, column->missing_text_count);
     free_texts(column->values, column->value_count);
     tmi_free(column->recode);
@@ -133,6 +135,10 @@ void tmi_plan_drop(const tamis_plan *plan) { tamis_plan_free((tamis_plan *)(uint
 void tamis_plan_free(tamis_plan *plan)
 {
     if (!plan || atomic_fetch_sub(&plan->holders, 1) > 1) return;
+    if (plan->lender) {
+        tmi_bounded_plan_free(plan);
+        return;
+    }
     tmi_free(plan->name);
     tmi_free(plan->survey);
     tmi_free(plan->title);

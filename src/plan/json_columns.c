@@ -2,6 +2,7 @@
 
 #include "num/number.h"
 #include "plan/json_fields.h"
+#include "plan/private_bounds.h"
 
 /* The value of a grid point. */
 void tmi_put_grid_point(tmi_json_out *out, const tmi_plan_column *column, int64_t point)
@@ -62,14 +63,25 @@ static void put_relative(tmi_json_out *out, const tmi_plan_column *column)
     tmi_json_close(out, '}');
 }
 
+/* A bound that a release finds, of at most `beyond`. */
+static void put_private(tmi_json_out *out, const tmi_plan_column *column, const tamis_number *beyond)
+{
+    tmi_json_add_open(out, "to", '{');
+    tmi_put_exact_field(out, "private", column->private_share);
+    tmi_put_exact_field(out, "beyond", beyond);
+    tmi_json_close(out, '}');
+}
+
 /* In a plan the columns that cross into strata have values: their strata are in the design. */
 static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column, bool in_plan)
 {
     if (column->is_number) {
+        const tmi_plan_column *declared = tmi_column_as_declared(plan, column);
         put_bound(out, "from", column->from, plan, column);
         if (column->times) put_relative(out, column);
+        else if (column->private_share) put_private(out, column, declared->to);
         else put_bound(out, "to", column->to, plan, column);
-        put_bound(out, "step", column->step, plan, column);
+        put_bound(out, "step", declared->step, plan, declared);
         tmi_put_exact_field(out, "contribution", column->contribution);
         tmi_put_exact_field(out, "unit_contribution", column->unit_contribution);
     } else if (column->recode && !(in_plan && tmi_is_part_of_strata(&plan->design, column))) {

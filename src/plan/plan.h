@@ -100,6 +100,9 @@ struct tmi_plan_column {
     tamis_number
         *times; /* `to` is this many times a size in the frame, `to` and `grid` only what a grid allows; NULL: it is not */
     char *of;   /* with `times`: the column of the frame */
+    tamis_number
+        *private_share; /* of the budget: a release finds the bound with it (plan/private_bounds.h); NULL: `to` is public */
+
 
     /* a category */
     char **values;
@@ -298,7 +301,7 @@ static inline bool tmi_is_contrast(tmi_statistic_kind kind)
 
 /* Numbers that a model with uncut predictors has, the one that it explains included; and pairs of them. Its tables have a level
  * for each combination of three levels of each. */
-#define TMI_MAX_NUMBERS 4
+#define TMI_MAX_NUMBERS 6
 #define TMI_MAX_PAIRS (TMI_MAX_NUMBERS * (TMI_MAX_NUMBERS - 1) / 2)
 
 /* What a contrast compares: groups of a statistic, which is one that was asked for, or one after those. */
@@ -519,6 +522,12 @@ struct tamis_plan {
     size_t control_count;
     bool raking; /* the totals are met by raking, else by least squares */
     tmi_plan_postprocess postprocess;
+
+    /* a plan whose private bounds have values (plan/private_bounds.h): all but the columns that have such a bound, and the
+     * statistics, is lent by the plan that was read; NULL: this is that one */
+    const tamis_plan *lender;
+    struct tmi_private_bound *bounds;
+    size_t bound_count;
 };
 
 static inline bool tmi_has_budget(const tamis_plan *plan) { return plan->budget.epsilon || plan->budget.rho; }

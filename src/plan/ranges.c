@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "plan/private_bounds.h"
 #include "plan/sections.h"
 
 enum { FROM, TO, STEP };
@@ -198,6 +199,9 @@ static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_co
             right = tmi_number_compare(r->step, column->step) == 0 && column->instead >= r->grid.low &&
                     column->instead <= r->grid.high;
         }
+        if (right && column->private_share && column->instead != 0)
+            tmi_complain(reader, value,
+                         "expected leave_out, none or 0: any other value may be above a bound that is not known yet");
         if (!right)
             tmi_complain(reader, value, "expected a multiple of step between from and to%s, e.g. 0",
                          column->by_stratum ? ", the same in every stratum" : "");
@@ -210,6 +214,10 @@ static void read_range(tmi_reader *reader, const tmi_value *value, const tmi_pla
     const tmi_value *by = NULL, *to = tmi_value_get(value, "to");
     if (tmi_is_relative_bound(to)) {
         tmi_read_relative_bound(reader, value, design, column);
+        return;
+    }
+    if (tmi_is_private_bound(to)) {
+        tmi_read_private_bound(reader, value, column);
         return;
     }
     for (size_t i = 0; i < 3 && !by; i++) {

@@ -10,6 +10,7 @@
 #include "plan/json.h"
 #include "plan/json_fields.h"
 #include "plan/outsiders.h"
+#include "release/bounds.h"
 #include "release/identity.h"
 #include "release/quantiles/kept.h"
 #include "release/source_parts.h"
@@ -395,12 +396,14 @@ done:
     return status;
 }
 
-tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *answers, const char *kept, const tmi_schedule *s,
-                        tamis_error *err)
+tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *answers, const char *kept, tmi_schedule *s, tamis_error *err)
 {
     tmi_value *json = NULL;
+    bool right;
     tamis_status status;
     TMI_TRY(tmi_json_read_watched(&json, kept, strlen(kept), s->watch, err));
+    TMI_TRY(tmi_take_bounds(&right, s, tmi_value_get(json, "bounds"), err));
+    if (!right) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
     const tmi_value *list = tmi_value_get(json, "measurements");
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];

@@ -66,8 +66,9 @@ tamis_status tmi_promise_alone(tmi_promised *promised, const tmi_schedule *sched
 /* The wave of a plan as a ledger has it: lent. */
 tmi_wave tmi_wave_of(const tamis_plan *plan);
 
-/* The numbers and points that were kept of the same release, into the schedule's order; INVALID if they are not its. */
-tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *answers, const char *kept, const tmi_schedule *schedule,
+/* The numbers and points that were kept of the same release, into the schedule's order, and its private bounds into the schedule;
+ * INVALID if they are not its. */
+tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *answers, const char *kept, tmi_schedule *schedule,
                         tamis_error *err);
 
 #endif

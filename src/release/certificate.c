@@ -246,6 +246,7 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
         tmi_json_key(out, "earlier");
         tmi_put_earlier(out, s->earlier);
     }
+    tmi_put_bound_tasks(out, s);
     tmi_json_key(out, "measurements");
     put_measurements(out, s);
     if (s->quantile_task_count > 0) {

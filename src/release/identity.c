@@ -56,6 +56,17 @@ static tamis_status choice_text(char **text, const tmi_schedule *s, size_t i, ta
     return tmi_text_take(text, &json, err);
 }
 
+static tamis_status bound_text(char **text, const tmi_schedule *s, size_t i, tamis_error *err)
+{
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_put_bound_task(&out, s, &s->bound_tasks[i]);
+    tmi_json_close(&out, '}');
+    return tmi_text_take(text, &json, err);
+}
+
 /* In an order of their own: that of the statistics in the plan does not matter. */
 static tamis_status put_sorted(tmi_json_out *out, const tmi_schedule *s, text_of *text, size_t count, tamis_error *err)
 {
@@ -100,6 +111,10 @@ tamis_status tmi_release_identity(char **text, const tmi_schedule *s, tamis_erro
     if (s->quantile_task_count > 0) {
         tmi_json_key(&out, "choices");
         TMI_TRY(put_sorted(&out, s, choice_text, s->quantile_task_count, err));
+    }
+    if (s->bound_task_count > 0) {
+        tmi_json_key(&out, "bounds");
+        TMI_TRY(put_sorted(&out, s, bound_text, s->bound_task_count, err));
     }
     tmi_json_close(&out, '}');
     status = tmi_text_take(text, &json, err);

@@ -19,6 +19,7 @@ void tamis_preview_free(tamis_preview *preview)
 {
     if (!preview) return;
     for (size_t i = 0; i < TMI_REMEDIES; i++) tmi_alternative_clear(&preview->made.remedies[i]);
+    tmi_alternative_clear(&preview->made.public_bounds);
     if (preview->made.expected_statistics)
         tmi_expected_statistics_free(preview->made.expected_statistics, preview->made.schedule.plan->statistic_count);
     tmi_free(preview->made.waves);
@@ -84,6 +85,8 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
         TMI_TRY(tmi_watch_tell(&made->watch, 0, err));
         TMI_TRY(tmi_alternative_make(&p->remedies[i], (tmi_alternative_kind)i, &p->schedule, p->expected_statistics, err));
     }
+    if (!how.no_advice)
+        TMI_TRY(tmi_alternative_make(&p->public_bounds, TMI_PUBLIC_BOUNDS, &p->schedule, p->expected_statistics, err));
     if (!how.no_advice)
         TMI_TRY(tmi_declarations_find(p->declarations, &p->declaration_count, &p->schedule, p->expected_statistics, err));
     made->watch = (tmi_watch){0}; /* nobody watches any more */

@@ -118,6 +118,7 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int12
     tmi_json_key(out, "design");
     tmi_put_design(out, s);
     put_weights(out, s);
+    tmi_put_bound_tasks(out, s);
     tmi_json_add_open(out, "measurements", '[');
     for (size_t i = 0; i < s->measurement_count; i++) {
         tmi_put_measurement(out, s, &s->measurements[i]);

@@ -4,7 +4,8 @@
  *                  changes are measured from, verified; its certificate; and the
  *                  question, what the engine will be asked for
  *     feasibility  that everything can be asked, kept, promised and written, and that the source is the one of the plan
- *     do           noise: all of it, and all random bits of quantile tasks, before the first value is read
+ *     do           noise: all of it, and all random bits of private bounds and quantile tasks, before the first value is read
+ *                  bounds: one pass over the data, if there are private ones
  *                  aggregate: one pass over the data, and one for each list of points
  *                  inference: from noisy integers to estimates and intervals
  *     keep         the noisy integers
@@ -34,6 +35,7 @@
 #include "measure/request/inventory.h"
 #include "num/law/noise.h"
 #include "publish/publish.h"
+#include "release/bounds.h"
 #include "release/earlier.h"
 #include "release/feasible.h"
 #include "release/noise.h"
@@ -68,6 +70,7 @@ typedef struct job {
     tmi_engine *engine;
     tamis_release *r;
     tmi_query query;
+    tmi_bound_search bounds;
     tmi_selection selection;
     tmi_plan_bill bill;
     int64_t **noise;    /* from drawing to adding */
@@ -79,6 +82,7 @@ static void job_clear(job *j)
 {
     tmi_noise_wipe(j->noise);
     tmi_selection_clear(&j->selection);
+    tmi_bound_search_clear(&j->bounds);
     tmi_query_clear(&j->query);
     tmi_plan_bill_clear(&j->bill);
     tmi_free(j->measurements);
@@ -121,6 +125,7 @@ static tamis_status make_question(job *j, tamis_error *err)
     r->noisy = tmi_alloc(s->measurement_count, sizeof *r->noisy);
     r->answers = tmi_answers_new(s);
     if (!r->noisy || !r->answers) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_bound_search_make(&j->bounds, s, err));
     TMI_TRY(tmi_selection_make(&j->selection, s, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         r->noisy[i] = tmi_alloc(s->measurements[i].numbers, sizeof **r->noisy);
@@ -161,11 +166,34 @@ static tamis_status check_inventory(job *j, tamis_error *err)
     const tmi_run *run = j->run;
     tamis_status status;
     TMI_TRY(tmi_check_inventory(j->engine, &j->r->schedule, &j->query, &run->watch, err));
+    TMI_TRY(tmi_bound_search_check(&j->bounds, j->engine, &run->watch, err));
     if (j->engine->check && j->query.table_count > 0) TMI_TRY(j->engine->check(j->engine, &j->query.request, &run->watch, err));
     TMI_TRY(tmi_selection_check(&j->query, &j->r->schedule, j->engine, &run->watch, err));
 
 done:
     return tmi_of_source(status, err);
+}
+
+/* All texts are checked as they are with the private bounds that have the most digits, the smallest. */
+static tamis_status check_texts(job *j, tamis_error *err)
+{
+    tamis_release *r = j->r;
+    const size_t count = r->schedule.bound_task_count;
+    int *guesses = tmi_alloc(count, sizeof *guesses);
+    tamis_status status = TAMIS_OK;
+    if (!guesses) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        const tmi_private_bound *bound = tmi_bound_of_task(&r->schedule, &r->schedule.bound_tasks[i]);
+        guesses[i] = bound->halvings;
+        TMI_TRY(tmi_schedule_set_bound(&r->schedule, i, bound->most, err));
+    }
+    TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->query, &r->account.standing, err));
+    for (size_t i = 0; i < count; i++)
+        TMI_TRY(tmi_plan_set_bound(r->schedule.bounded, r->schedule.bound_tasks[i].bound, guesses[i], false, err));
+
+done:
+    tmi_free(guesses);
+    return status;
 }
 
 /* The answer of tamis_release_ready, with the account as it is before the charge. */
@@ -205,7 +233,7 @@ static tamis_status check_feasibility(bool repeated, void *job_, tamis_error *er
     if (!repeated) {
         if (j->run->ledger) TMI_TRY(tmi_account_admits(&r->account, &r->schedule, err));
         TMI_TRY(tmi_account_foresee(&r->account, &r->promised, &r->schedule, err));
-        TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->query, &r->account.standing, err));
+        TMI_TRY(check_texts(j, err));
         if (j->run->ready) write_ready(j, false);
         tmi_account_clear(&r->account); /* the ledger is free for others while the source is looked at */
         TMI_TRY(check_inventory(j, err));
@@ -266,6 +294,7 @@ static tamis_status draw_noise(job *j, tamis_error *err)
     tamis_status status;
     TMI_TRY(tmi_query_make_room(&j->query, err));
     TMI_TRY(tmi_noise_draw(&j->noise, &j->query, &j->r->schedule, err));
+    TMI_TRY(tmi_bound_search_draw(&j->bounds, err));
     TMI_TRY(tmi_selection_draw(&j->selection, err));
     TMI_TRY(go_on(j->r, -1, err));
 
@@ -291,8 +320,9 @@ static tamis_status add_noise(job *j, tamis_error *err)
 static tamis_status aggregate(job *j, tamis_error *err)
 {
     const tmi_run *run = j->run;
-    tamis_status status = TAMIS_OK;
-    if (j->query.table_count > 0) status = j->engine->aggregate(j->engine, j->query.answers, &j->query.request, &run->watch, err);
+    tamis_status status = tmi_bound_search_run(&j->r->schedule, &j->query, &j->bounds, j->engine, &run->watch, err);
+    if (status == TAMIS_OK && j->query.table_count > 0)
+        status = j->engine->aggregate(j->engine, j->query.answers, &j->query.request, &run->watch, err);
     if (status == TAMIS_OK && j->engine->facts) status = j->engine->facts(j->engine, &j->r->certificate->engine, err);
     if (status == TAMIS_OK) status = add_noise(j, err);
     if (status == TAMIS_OK) status = tmi_selection_run(j->r->answers, &j->selection, &j->query, j->engine, &run->watch, err);

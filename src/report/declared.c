@@ -39,6 +39,16 @@ static void column_words(tmi_text *words, const tmi_plan_column *column, const t
         tmi_text_number(words, column->times);
         tmi_text_format(words, " times %s in the frame, in steps of ", column->of);
         tmi_text_number(words, column->step);
+    } else if (column->private_share) {
+        tmi_text_put(words, "from ");
+        tmi_text_number(words, column->from);
+        tmi_text_put(words, " to a bound that is found with ");
+        tmi_text_number(words, column->private_share);
+        tmi_text_put(words, " of the budget, ");
+        tmi_text_number(words, column->to);
+        tmi_text_put(words, " or a half, a quarter ... of it, in steps of ");
+        tmi_text_number(words, column->step);
+        tmi_text_put(words, ", halved as often");
     } else if (!column->by_stratum) {
         put_range(words, column->from, column->to, column->step);
     }

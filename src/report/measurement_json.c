@@ -11,7 +11,11 @@ static const char *const weighings[] = {
     [TMI_UNWEIGHTED] = "none", [TMI_WEIGHTED] = "weight",        [TMI_CONTRIBUTED] = "contribution",
     [TMI_SPREAD] = "spread",   [TMI_CLAMPED] = "clamped spread", [TMI_OF_UNITS] = "unit contribution",
 };
-static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
+static const char *const forms[] = {[TMI_FULL] = "full",
+                                    [TMI_RAW] = "raw",
+                                    [TMI_CENTRED] = "centred",
+                                    [TMI_GRAM_SUMS] = "gram sums",
+                                    [TMI_GRAM_SQUARES] = "gram squares"};
 
 static void put_grid(tmi_json_out *out, const tmi_plan_range *range)
 {
@@ -88,6 +92,8 @@ static void put_unit_contribution(tmi_json_out *out, const tmi_schedule *s, cons
 
 static void put_grids(tmi_json_out *out, const tmi_schedule *s, const tmi_plan_column *column)
 {
+    const tmi_private_bound *bound = tmi_private_bound_of(s->plan, column);
+    if (bound && !bound->found) column = bound->declared; /* a guess says nothing: the same is asked whatever it is */
     tmi_json_key(out, "grid");
     if (!column->by_stratum) put_grid(out, &(tmi_plan_range){column->from, column->to, column->step, column->grid});
     else tmi_json_open(out, '[');

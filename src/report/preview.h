@@ -16,6 +16,7 @@ typedef struct tmi_preview {
     tmi_expected_statistic *expected_statistics; /* one per statistic */
     tmi_expected_wave *waves;                    /* changes to a wave like this one, by statistic; NULL: none is for them */
     tmi_alternative remedies[TMI_REMEDIES];
+    tmi_alternative public_bounds;                  /* not possible: the plan has no private ones, or nobody asked for advice */
     tmi_declaration declarations[TMI_DECLARATIONS]; /* what to declare, the best first */
     size_t declaration_count;
 } tmi_preview;

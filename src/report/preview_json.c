@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "num/bound.h"
 #include "num/number.h"
+#include "report/bound_words.h"
 #include "report/preview.h"
 #include "report/promise.h"
 #include "report/report_words.h"
@@ -278,6 +279,7 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
+    tmi_put_bounds_expected(&out, preview);
     tmi_json_add_open(&out, "statistics", '[');
     for (size_t i = 0; i < s->plan->asked_count; i++) put_statistic(&out, preview, i);
     tmi_json_close(&out, ']');

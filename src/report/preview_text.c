@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/number.h"
+#include "report/bound_words.h"
 #include "report/preview.h"
 #include "report/promise.h"
 #include "report/quantile_words.h"
@@ -592,6 +593,7 @@ tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all,
     tmi_write_heading(&t, preview->schedule.plan, "what this plan would release (no data were read)", &rows);
     tmi_text_clear(&rows);
     write_statistics(&t, preview, all);
+    tmi_write_bounds(&rest, preview);
     write_assumptions(&rest, &preview->schedule, all);
     if (all) list_declarations(&rest, preview);
     (all ? write_details : write_short)(&rest, preview);

@@ -9,6 +9,7 @@
 #include "num/bound.h"
 #include "num/law/noise.h"
 #include "num/number.h"
+#include "report/bound_words.h"
 #include "report/quantile_words.h"
 #include "report/report_words.h"
 #include "report/specification.h"
@@ -296,6 +297,7 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
         tmi_text_put(
             p, " That is the epsilon of the stratum that may lose most; each stratum has its own, which follows from the target "
                "for outsiders.");
+    tmi_bounds_words(p, schedule);
     tmi_quantile_tasks_words(p, schedule);
 }
 

@@ -85,6 +85,10 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const 
 /* "psu_strata": the strata in which totals of PSUs are compared; nothing if there are none. */
 void tmi_put_psu_layout(tmi_json_out *out, const tmi_psu_layout *layout);
 
+/* The same of a private bound, with the bound where it is found; and of all of them as the key "bounds", if there are any. */
+void tmi_put_bound_task(tmi_json_out *out, const tmi_schedule *schedule, const tmi_bound_task *task);
+void tmi_put_bound_tasks(tmi_json_out *out, const tmi_schedule *schedule);
+
 /* The same of a quantile that a mechanism chooses: all that its guarantee follows from, without what was chosen. */
 void tmi_put_quantile_task(tmi_json_out *out, const tmi_schedule *schedule, const tmi_quantile_task *task);
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/value/json.h"
 #include "num/number.h"
+#include "report/bound_words.h"
 #include "report/promise.h"
 #include "report/quantile_words.h"
 #include "report/report.h"
@@ -162,6 +163,7 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
                     "before the first value is read: no floating point between a record and the release, and no timing that "
                     "depends on the data before the query.",
                     version, tmi_noise_words(s->gaussian));
+    tmi_bounds_words(&words, s);
     tmi_quantile_tasks_words(&words, s);
     tmi_text_put(&words, " The guarantee can be recomputed from certificate.json (tamis verify).");
     put_words(yaml, 2, "mechanisms", &words);

@@ -137,7 +137,9 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
                      "the clamped values.");
     if (post->nonnegative) tmi_text_put(&t, " Negative numbers were set to 0, which biases small groups upwards.");
     if (post->consistent) tmi_text_put(&t, " Margins add up: all results are read from the same noisy tables.");
-    if (s->calibrated) tmi_text_put(&t, " Numbers were calibrated to public counts.");
+    if (s->calibrated)
+        tmi_text_put(&t, s->control_number ? " Numbers were calibrated to public totals."
+                                           : " Numbers were calibrated to public counts.");
     tmi_text_put(&t, " Post-processing costs no privacy.");
     put_answer(html, "What bias do clipping and post-processing cause?", &t);
     tmi_text_format(&t, "No synthetic data are published, only the noisy tables%s and what is computed from them.",

@@ -224,7 +224,9 @@ static void put_levels(tmi_text *text, const tmi_measurement *m, const tmi_workl
     for (size_t i = 0; i < m->marginal.axis_count; i++) {
         const size_t axis = m->marginal.axes[i];
         if (!w->origins[axis].number) continue;
-        tmi_text_put(text, first ? (w->axes[axis].degree == 2 ? squares : sums)[m->marginal.form] : " and ");
+        const char *own = tmi_is_gram(m->marginal.form) ? "Rows, sums, squares and products of "
+                                                        : (w->axes[axis].degree == 2 ? squares : sums)[m->marginal.form];
+        tmi_text_put(text, first ? own : " and ");
         put_column(text, w->origins[axis].number);
         first = false;
     }

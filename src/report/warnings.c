@@ -6,6 +6,7 @@
 #include "num/law/noise.h"
 #include "num/number.h"
 #include "plan/json_fields.h"
+#include "report/bound_words.h"
 #include "report/promise.h"
 #include "report/report_words.h"
 #include "schedule/standard_errors.h"
@@ -193,6 +194,7 @@ void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule)
     if (schedule->sampling.most_of_unit > 0) tmi_lines_add(lines, large_units);
     if (tmi_has_bounds_by_unit(schedule->plan)) tmi_lines_add(lines, large_contributions);
     if (design->kind->in_order && !design->random_order) tmi_lines_add(lines, as_if_srs);
+    tmi_list_bounds(lines, schedule);
     if (has_numbers(schedule, false)) tmi_lines_add(lines, clamped);
     if (has_numbers(schedule, true)) tmi_lines_add(lines, complete);
     tmi_lines_add(lines, declared);

@@ -14,7 +14,7 @@ static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const
 {
     *c = (tmi_candidate){.marginal = *marginal};
     const tamis_status status = tmi_table_information_make(&c->information, p->effects, marginal, err);
-    if (status == TAMIS_OK) tmi_candidate_set_sensitivity(c, a->move_bounds[c->information.arrowhead]);
+    if (status == TAMIS_OK) tmi_candidate_set_sensitivity(c, p->effects->axes, a->move_bounds[c->information.arrowhead]);
     return status;
 }
 

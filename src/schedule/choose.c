@@ -486,6 +486,8 @@ static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets
 {
     tmi_search search = {.problem = tmi_problem_of(targets, gaussian, budget),
                          .move_bounds = targets->move_bounds,
+                         .grams = targets->grams,
+                         .gram_count = targets->gram_count,
                          .copies = targets->copies,
                          .most_numbers = (double)TMI_MAX_PLAN_CELLS,
                          .watch = s->watch};
@@ -524,7 +526,7 @@ static tamis_status make_workload(tmi_schedule *s, bool separate_strata, bool sh
 {
     tmi_workload_clear(&s->workload);
     return tmi_workload_make(&s->workload, s->plan, &s->sampling, separate_strata, shared_classes, s->controls,
-                             s->calibrated ? s->control_count : 0, known, err);
+                             s->calibrated ? s->control_count : 0, s->calibrated ? s->control_number : NULL, known, err);
 }
 
 /* ---- all combinations ---- */
@@ -535,10 +537,12 @@ static tamis_status try_targets(solution *best, tmi_schedule *s, bool products, 
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
     tmi_targets targets = {0};
     double rho = 0;
-    tamis_number *quantiles = NULL;
+    tamis_number *quantiles = NULL, *bounds = NULL;
     tamis_status status;
     TMI_TRY(tmi_quantile_tasks_share(&quantiles, s->plan, err));
-    const double rest = (1 - tmi_number_nearest(quantiles)) * (tmi_measures_errors(s) ? 1 - SECOND : 1);
+    TMI_TRY(tmi_bound_tasks_share(&bounds, s->plan, err));
+    const double rest = (1 - tmi_number_nearest(bounds)) * (1 - tmi_number_nearest(quantiles)) *
+                        (tmi_measures_errors(s) ? 1 - SECOND : 1);
     const bool prefix = tmi_has_method(s->plan, TAMIS_QUANTILE_PREFIX);
     TMI_TRY(tmi_targets_make(&targets, s, products, err));
     if (loss->rho) {
@@ -552,6 +556,7 @@ static tamis_status try_targets(solution *best, tmi_schedule *s, bool products, 
 
 done:
     tamis_number_free(quantiles);
+    tamis_number_free(bounds);
     tmi_targets_clear(&targets);
     return status;
 }
@@ -589,15 +594,15 @@ static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, tamis_
 static tamis_status set_parts(tmi_schedule *s, const solution *c, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
-    tamis_number *whole = NULL, *quantiles = NULL;
+    tamis_number *whole = NULL, *quantiles = NULL, *bounds = NULL;
     double largest = 0;
     int64_t all = 0;
     tamis_status status;
     TMI_TRY(whole_of(&whole, s, err));
     TMI_TRY(tmi_quantile_tasks_share(&quantiles, s->plan, err));
-    tmi_term rest = tmi_mul(&e, whole,
-                            tmi_sub(&e, tmi_int(&e, 1),
-                                    quantiles)); /* what the quantiles that a mechanism chooses leave of the budget */
+    TMI_TRY(tmi_bound_tasks_share(&bounds, s->plan, err));
+    tmi_term one = tmi_int(&e, 1); /* what private bounds leave of the budget, and quantiles that a mechanism chooses of that */
+    tmi_term rest = tmi_mul(&e, tmi_mul(&e, whole, tmi_sub(&e, one, bounds)), tmi_sub(&e, one, quantiles));
     for (size_t k = 0; k < c->count; k++) largest = fmax(largest, c->parts[k]);
     for (size_t k = 0; k < c->count; k++) {
         c->parts[k] = fmax(round(FINENESS * c->parts[k] / largest), 1);
@@ -609,7 +614,7 @@ static tamis_status set_parts(tmi_schedule *s, const solution *c, tamis_error *e
     }
 
 done:
-    tmi_number_frees(&whole, &quantiles, NULL);
+    tmi_number_frees(&whole, &quantiles, &bounds, NULL);
     tmi_exact_clear(&e);
     return status;
 }

@@ -1,12 +1,13 @@
 #include "schedule/refusals.h"
 
+#include "measure/bound_tasks.h"
 #include "measure/contributions.h"
 #include "measure/unit_contributions.h"
 #include "schedule/standard_errors.h"
 
 /* Numbers of a model that are not cut: each of their combinations of levels is a number of a table; and squares of residuals, of
  * rows that are drawn one by one, need a table in which each predictor is twice. */
-#define MOST_UNCUT 2
+#define MOST_UNCUT 3
 #define MOST_UNCUT_IN_CLUSTERS (TMI_MAX_NUMBERS - 1)
 
 static tamis_status check_numbers(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
@@ -73,6 +74,13 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
                         "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
                         "`calibrate` to public totals, or ask for a mean",
                         plan->name, t->line, t->place);
+    if (t->kind == TMI_VARIANCE && t->column == s->control_number && s->calibrated)
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "%s:%d:%d: the variance of %s, to whose total results are calibrated, would need its cubes; nearest "
+            "setting that works: counts of its ranges in `calibrate`, {count: units, by: {%s: [...]}, totals: [...]}, "
+            "or the variance in a release of its own",
+            plan->name, t->line, t->place, t->column->name, t->column->name);
     if (t->for_change && plan->control_count > 0)
         return tmi_fail(
             err, TAMIS_REFUSED,
@@ -134,6 +142,7 @@ tamis_status tmi_refuse_plan(const tamis_plan *plan, tamis_error *err)
     const tamis_status overlaps = check_overlaps(plan, err);
     if (overlaps != TAMIS_OK) return overlaps;
     tamis_status status = check_setting(plan, err);
+    if (status == TAMIS_OK) status = tmi_refuse_private_bounds(plan, err);
     return status == TAMIS_OK ? check_regularised(plan, err) : status;
 }
 

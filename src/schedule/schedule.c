@@ -19,6 +19,8 @@ void tmi_schedule_clear(tmi_schedule *s)
     tmi_free(s->measurements);
     for (size_t i = 0; i < s->quantile_task_count; i++) tmi_quantile_task_clear(&s->quantile_tasks[i]);
     tmi_free(s->quantile_tasks);
+    for (size_t i = 0; i < s->bound_task_count; i++) tmi_bound_task_clear(&s->bound_tasks[i]);
+    tmi_free(s->bound_tasks);
     tmi_effects_clear(&s->effects);
     tmi_workload_clear(&s->workload);
     tmi_psu_places_clear(&s->places);
@@ -76,7 +78,8 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
         right = marginal->axes[i] < w->axis_count &&
                 (i == 0 || marginal->axes[i - 1] < marginal->axes[i] || tmi_method_of(marginal->weighting));
     if (right && marginal->weighting == TMI_OF_UNITS) right = w->domains[marginal->domain].number;
-    if (right && marginal->form != TMI_FULL)
+    if (right && tmi_is_gram(marginal->form)) right = tmi_may_have_grams(s, marginal);
+    else if (right && marginal->form != TMI_FULL)
         right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && !tmi_method_of(marginal->weighting);
     if (right && tmi_method_of(marginal->weighting)) {
         right = marginal->statistic < s->plan->statistic_count && tmi_may_have_errors(s, marginal->statistic);
@@ -112,7 +115,8 @@ static tamis_status take_certified(tmi_schedule *s, const tmi_certified_tables *
         if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
             return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");
     TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, certified->separate_strata, certified->shared_classes,
-                              s->controls, s->calibrated ? s->control_count : 0, known, err));
+                              s->controls, s->calibrated ? s->control_count : 0, s->calibrated ? s->control_number : NULL, known,
+                              err));
     TMI_TRY(take_clamped(s, certified, err));
     s->gaussian = certified->count > 0        ? certified->gaussian
                   : s->plan->privacy.loss.rho ? TMI_DISCRETE_GAUSSIAN
@@ -155,10 +159,10 @@ static tamis_status take_maps(tmi_schedule *s, tamis_error *err)
             TMI_TRY(tmi_effects_take_all(&s->effects, &marginal, err));
         }
     }
-    if (s->workload.control_axis != SIZE_MAX) {
-        const tmi_marginal controls = {.weighting = tmi_main_weighting(s), .axes = {s->workload.control_axis}, .axis_count = 1};
-        TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
-    }
+    tmi_marginal controls = {.weighting = tmi_main_weighting(s)};
+    if (s->workload.control_axis != SIZE_MAX) controls.axes[controls.axis_count++] = s->workload.control_axis;
+    if (s->workload.number_axis != SIZE_MAX) controls.axes[controls.axis_count++] = s->workload.number_axis;
+    if (controls.axis_count > 0) { TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err)); }
     for (size_t k = 0; k < s->measurement_count; k++)
         if (!tmi_method_of(s->measurements[k].marginal.weighting))
             TMI_TRY(tmi_effects_take_marginal(&s->effects, &s->measurements[k].marginal, err));
@@ -252,21 +256,45 @@ bool tmi_schedule_is_sound(const tmi_schedule *s)
         sound = r->known || (r->domain < s->workload.domain_count && r->axis_count <= TMI_MAX_AXES);
     }
     if (!sound) return false;
+    for (size_t i = 0; i < s->bound_task_count; i++) parts += tmi_number_nearest(s->bound_tasks[i].part);
     const double spent = tmi_number_nearest(s->spent);
-    return fabs(parts - spent) <= NEAR * spent * (double)(s->measurement_count + s->quantile_task_count + 1);
+    return fabs(parts - spent) <=
+           NEAR * spent * (double)(s->measurement_count + s->quantile_task_count + s->bound_task_count + 1);
 }
 
-tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_certified_tables *certified,
+/* A plan with private bounds is worked with under a guess of them, until they are found. */
+static tamis_status take_plan(tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_refuse_plan(plan, err));
+    if (tmi_has_private_bounds(plan)) TMI_TRY(tmi_plan_with_bounds(&s->bounded, plan, err));
+    s->plan = s->bounded ? s->bounded : tmi_plan_hold(plan);
+
+done:
+    return status;
+}
+
+static tamis_status guess_bounds(tmi_schedule *s, tamis_error *err)
+{
+    tmi_sizes z;
+    if (!s->bounded) return TAMIS_OK;
+    tmi_sizes_make(&z, s);
+    return tmi_guess_bounds(s->bounded, z.sample * z.response, err);
+}
+
+tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *given, const tmi_certified_tables *certified,
                                        tmi_watch *watch, tamis_error *err)
 {
     tamis_status status;
-    bool *known = tmi_alloc(plan->statistic_count, sizeof *known);
-    *s = (tmi_schedule){.plan = tmi_plan_hold(plan), .watch = watch};
+    bool *known = tmi_alloc(given->statistic_count, sizeof *known);
+    *s = (tmi_schedule){.watch = watch};
     if (!known) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_refuse_plan(plan, err));
+    TMI_TRY(take_plan(s, given, err));
+    const tamis_plan *plan = s->plan;
     TMI_TRY(take_frame(s, certified, err));
     TMI_TRY(take_psus(s, certified, err));
     TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), tmi_psus_of(s), err));
+    TMI_TRY(guess_bounds(s, err));
     s->sampling.parts = tmi_contribution_parts(plan, &s->sampling);
     clamp_weights(s);
     TMI_TRY(tmi_refuse_wave(s, err));
@@ -280,6 +308,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     if (certified && certified->marginals) TMI_TRY(take_certified(s, certified, known, err));
     else TMI_TRY(tmi_schedule_choose(s, known, err));
     TMI_TRY(tmi_quantile_tasks_make(s, err));
+    TMI_TRY(tmi_bound_tasks_make(s, err));
     TMI_TRY(tmi_schedule_place_psus(s, err));
     TMI_TRY(tmi_schedule_pair_psus(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {

@@ -1,5 +1,12 @@
 /* Makes the schedule of a plan (measure/schedule.h): reads the frame, chooses the tables or takes those of a certificate, and
- * settles sensitivities, scales and the loss. Nothing of the data is read. */
+ * settles sensitivities, scales and the loss. Nothing of the data is read.
+ *
+ * A schedule is all that a release will do, before a value is known: the noisy tables, each with its part of the budget and the
+ * law of its noise; how every statistic is read from them; and which quantiles a mechanism chooses. The tables are measured in
+ * two stages. Those of the first have the rows and sums that estimates are made of, and in simple designs the squares that
+ * sampling errors are made of. With clusters or unequal weights sampling errors are integers of the second stage, whose
+ * coefficients follow from the noisy tables of the first (standard_errors.h); their noise is fixed and drawn as early as all
+ * other. */
 #ifndef TMI_SCHEDULE_SCHEDULE_H
 #define TMI_SCHEDULE_SCHEDULE_H
 

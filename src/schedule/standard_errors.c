@@ -392,7 +392,7 @@ static bool is_quadratic(const tmi_schedule *s, size_t i, size_t axis)
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_plan_model *m = t->model;
     const tmi_plan_column *number = s->workload.origins[axis].number;
-    bool quadratic = number && t->kind == TMI_CORRELATION;
+    bool quadratic = number && (t->kind == TMI_CORRELATION || axis == s->workload.number_axis);
     for (size_t k = 0; m && k < m->on_count; k++) quadratic = quadratic || (m->on[k]->is_number && number == m->on[k]);
     return quadratic;
 }
@@ -530,15 +530,20 @@ tmi_effect_family tmi_effect_family_of(const tmi_plan_statistic *t)
 /* Design effects of rows that are drawn one by one: large values with small weights have very small ones. */
 #define UNITS_SMALLER 8
 
+/* Where weights are alike, all that is left is how squares of residuals go with those of predictors: effects near 1. */
+#define ALIKE_NARROWER 1.7
+
 tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
     tmi_sizes z;
     tmi_sizes_make(&z, s);
-    if (!s->sampling.clustered) return (tmi_cluster_guess){.rows = 1, .within = 1, .smaller = UNITS_SMALLER};
+    const bool alike = s->sampling.weights == TMI_ALIKE;
+    if (!s->sampling.clustered)
+        return (tmi_cluster_guess){.rows = 1, .within = 1, .narrower = alike ? ALIKE_NARROWER : 1, .smaller = alike ? 1 : UNITS_SMALLER};
     /* what is guessed of sizes says nothing of totals that are divided by probabilities */
     const bool guessed = (d->typical.cluster_sd || d->largest > 0) && !tmi_draws_clusters_unequally(d);
-    tmi_cluster_guess g = {.rows = z.taken, .cv = guessed ? z.cluster_sd / z.cluster : CV_ASSUMED, .within = 1, .smaller = 1};
+    tmi_cluster_guess g = {.rows = z.taken, .cv = guessed ? z.cluster_sd / z.cluster : CV_ASSUMED, .within = 1, .narrower = 1, .smaller = 1};
     if (z.rows > 1) g.within = z.rows + z.rows_sd * z.rows_sd / z.rows; /* all rows of a unit alike */
     const bool drawn = d->kind->clusters && !s->sampling.psus && !tmi_draws_clusters_unequally(d) &&
                        (d->kind->staged || d->nonresponse);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "measure/contributions.h"
 #include "measure/controls.h"
+#include "measure/line_fit.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 #include "schedule/guesses.h"
@@ -25,6 +26,7 @@ void tmi_targets_clear(tmi_targets *a)
     tmi_free(a->weights);
     tmi_free(a->own_marginal);
     tmi_free(a->needed);
+    tmi_free(a->grams);
     tmi_free(a->move_bounds);
     tmi_effects_clear(&a->effects);
     *a = (tmi_targets){0};
@@ -68,6 +70,18 @@ static tamis_status take(tmi_targets *a, const tmi_schedule *s, const tmi_combin
     return add_needed(a, &marginal, err);
 }
 
+/* Beside tables with the number that results are calibrated to, the same without it may be measured: most of a calibrated number
+ * is the sum itself, and products are needed less precisely. */
+static tamis_status add_without_number(tmi_targets *a, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
+{
+    tmi_marginal marginal = {.weighting = c->weighting, .domain = c->domain};
+    if (s->workload.number_axis == SIZE_MAX) return TAMIS_OK;
+    for (size_t i = 0; i < c->axis_count; i++)
+        if (c->axes[i] != s->workload.number_axis && !is_constant(c, i, s->workload.axes[c->axes[i]].levels))
+            marginal.axes[marginal.axis_count++] = c->axes[i];
+    return marginal.axis_count > 0 ? add_needed(a, &marginal, err) : TAMIS_OK;
+}
+
 static bool is_zero(const double c[TMI_MOMENTS])
 {
     for (size_t m = 0; m < TMI_MOMENTS; m++)
@@ -86,7 +100,8 @@ static tamis_status take_moments(tmi_targets *a, const tmi_schedule *s, tmi_weig
     for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
     TMI_TRY(tmi_expected_factors(&factors, s, i, err));
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, weighting, i, 0, stratum, scaled, factors, err));
-    status = take(a, s, &sum.combination, err);
+    status = add_without_number(a, s, &sum.combination, err);
+    if (status == TAMIS_OK) status = take(a, s, &sum.combination, err);
     tmi_moment_sum_clear(&sum);
 
 done:
@@ -437,6 +452,35 @@ done:
     return status;
 }
 
+/* ---- products of several numbers ---- */
+
+/* With two numbers all levels of both are as good. */
+#define LEAST_NUMBERS 3
+
+bool tmi_may_have_grams(const tmi_schedule *s, const tmi_marginal *marginal)
+{
+    const tmi_workload *w = &s->workload;
+    size_t numbers = 0, all = 0;
+    for (size_t i = 0; i < marginal->axis_count; i++) {
+        numbers += tmi_is_gram_axis(&w->axes[marginal->axes[i]]);
+        all += w->origins[marginal->axes[i]].number != NULL;
+    }
+    return numbers >= LEAST_NUMBERS && numbers == all && !s->plan->privacy.design_protected &&
+           marginal->weighting == tmi_main_weighting(s) && !w->domains[marginal->domain].number;
+}
+
+static void add_grams(tmi_targets *a, const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
+        const tmi_statistic_map *r = &s->workload.maps[i];
+        tmi_marginal *gram = &a->grams[a->gram_count];
+        if (!tmi_is_line(&s->plan->statistics[i])) continue;
+        *gram = (tmi_marginal){.weighting = tmi_main_weighting(s), .domain = r->domain, .axis_count = r->axis_count};
+        memcpy(gram->axes, r->axes, r->axis_count * sizeof *r->axes);
+        if (r->joint && tmi_may_have_grams(s, gram)) a->gram_count++;
+    }
+}
+
 static void set_families(tmi_targets *a, const tmi_schedule *s)
 {
     const size_t domains = s->workload.domain_count;
@@ -473,7 +517,8 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, bool produc
     a->own_marginal = tmi_alloc(3 * count + 4, sizeof *a->own_marginal);
     a->weights = tmi_alloc(3 * count + 4, sizeof *a->weights);
     a->move_bounds = tmi_alloc(TMI_WEIGHTINGS * domains, sizeof *a->move_bounds);
-    if (!known || !a->move_bounds || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
+    a->grams = tmi_alloc(s->plan->asked_count, sizeof *a->grams);
+    if (!known || !a->grams || !a->move_bounds || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHTINGS, domains, known, err));
@@ -489,6 +534,7 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, bool produc
         if (tmi_reads_products(s, i))
             TMI_TRY((s->plan->statistics[i].contrast->before ? add_change : add_pair)(&m, i, products, err));
     TMI_TRY(add_spreads(&m, shares, err));
+    add_grams(a, s);
     for (size_t i = 0; i < a->count; i++) {
         a->list[i].noise = a->parts + m.noise[i];
         a->list[i].spread = a->parts + m.spread[i];

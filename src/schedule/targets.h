@@ -19,6 +19,8 @@ typedef struct tmi_targets {
     size_t part_count, part_room;
     tmi_marginal *needed;
     size_t needed_count, needed_room, last_needed;
+    tmi_marginal *grams; /* of models with several numbers */
+    size_t gram_count;
     tmi_move_bound *move_bounds; /* one per weighting and domain */
     double copies[TMI_WEIGHTINGS];
 } tmi_targets;
@@ -32,6 +34,11 @@ double tmi_expected_overlap(const tmi_schedule *schedule, size_t change);
 
 /* Whether there are such differences, whose sampling variances could be read from such a table. */
 bool tmi_targets_may_have_products(const tmi_schedule *schedule);
+
+/* Whether a table of several numbers may be measured by their sums of products: at least three of them, all with
+ * squares and in every row, and no record moves the weights of others. */
+bool tmi_may_have_grams(const tmi_schedule *schedule, const tmi_marginal *marginal);
+
 void tmi_targets_clear(tmi_targets *targets);
 
 #endif

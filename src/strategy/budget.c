@@ -3,8 +3,24 @@
 #include <math.h>
 #include <string.h>
 
-void tmi_candidate_set_sensitivity(tmi_candidate *c, tmi_move_bound move_bound)
+/* Of GRAM, in what a row adds to all levels: of one that stays in its only cell, or that leaves one and enters another. */
+static void set_gram(tmi_candidate *c, double own, size_t numbers)
 {
+    const tmi_table_form form = c->marginal.form;
+    const bool places = c->marginal.axis_count > numbers;
+    const double step = own / tmi_gram_steps(form),
+                 l1 = (double)(places ? 2 * tmi_gram_size(form, numbers) : tmi_gram_change(form, numbers)),
+                 squared = (double)(places ? 2 * tmi_gram_size_squared(form, numbers) : tmi_gram_change_squared(form, numbers));
+    c->l1 = l1 * step;
+    c->l2_squared = squared * step * step;
+}
+
+void tmi_candidate_set_sensitivity(tmi_candidate *c, const tmi_axis *axes, tmi_move_bound move_bound)
+{
+    if (tmi_is_gram(c->marginal.form)) {
+        set_gram(c, move_bound.own, tmi_gram_numbers(axes, &c->marginal));
+        return;
+    }
     const bool places = c->marginal.form == TMI_FULL && c->marginal.axis_count > 0;
     const double own = move_bound.own, first = own * (1 + move_bound.others);
     c->l1 = first + (places || move_bound.signs ? own : 0);

@@ -60,7 +60,7 @@ typedef struct tmi_move_bound {
 
 /* Sensitivities of a candidate whose marginal is set: a record moves a table by what it adds, and by twice that if it can be in
  * two places or on two sides of one. */
-void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_move_bound move_bound);
+void tmi_candidate_set_sensitivity(tmi_candidate *candidate, const tmi_axis *axes, tmi_move_bound move_bound);
 
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
 

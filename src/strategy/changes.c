@@ -96,6 +96,26 @@ static tamis_status try_supports(bool *changed, tmi_local_search *w, tamis_error
     return TAMIS_OK;
 }
 
+/* A table of products instead of all tables that are read from it. */
+static tamis_status try_grams(bool *changed, tmi_local_search *w, tamis_error *err)
+{
+    for (size_t i = 0; i < w->search->gram_count && tmi_local_search_goes_on(w); i++) {
+        const tmi_marginal marginal = tmi_local_search_gram(w, i);
+        const tmi_candidate *c = tmi_local_search_candidate(w, &marginal, err);
+        double part = 0;
+        if (!c) return TAMIS_SYSTEM;
+        if (tmi_strategy_has(&w->now, c)) continue;
+        start_over(w);
+        for (size_t k = w->trial.count; k-- > 0;) {
+            if (!tmi_marginal_is_within(&w->trial.tables[k]->marginal, &marginal)) continue;
+            part += w->trial.parts[k];
+            tmi_strategy_drop(&w->trial, k);
+        }
+        if (part > 0 && tmi_local_search_add(w, c, part)) *changed = take_if_better(w) || *changed;
+    }
+    return TAMIS_OK;
+}
+
 /* ---- joins ---- */
 
 typedef struct pair {
@@ -140,7 +160,8 @@ static size_t find_pairs(pair *pairs, tmi_local_search *w)
         for (size_t k = 0; k < w->now.count; k++) {
             const tmi_marginal *a = &w->now.tables[j]->marginal, *b = &w->now.tables[k]->marginal;
             tmi_marginal joined;
-            if (j == k || a->weighting != b->weighting || a->domain != b->domain || !tmi_local_search_join(&joined, w, a, b))
+            if (j == k || a->weighting != b->weighting || a->domain != b->domain || tmi_is_gram(a->form) || tmi_is_gram(b->form) ||
+                !tmi_local_search_join(&joined, w, a, b))
                 continue;
             if (tmi_local_search_numbers(w, &joined) > LARGEST_JOINED * w->search->copies[a->weighting]) continue;
             const double promise = promise_of(w, j, k, &joined);
@@ -179,7 +200,7 @@ static tamis_status try_splits(bool *changed, tmi_local_search *w, tamis_error *
     for (size_t k = 0; k < w->now.count; k++) {
         for (size_t a = 0; k < w->now.count && a < w->now.tables[k]->marginal.axis_count && tmi_local_search_goes_on(w); a++) {
             tmi_marginal rest = w->now.tables[k]->marginal;
-            if (rest.axis_count < 2) break;
+            if (rest.axis_count < 2 || tmi_is_gram(rest.form)) break;
             rest.axis_count--;
             memmove(rest.axes + a, rest.axes + a + 1, (rest.axis_count - a) * sizeof *rest.axes);
             if (!covers(w, k, &rest)) continue;
@@ -207,6 +228,7 @@ tamis_status tmi_local_search_change(tmi_local_search *w, tamis_error *err)
         TMI_TRY(try_forms(&changed, w, err));
         if (!w->search->problem.gaussian) TMI_TRY(try_splits(&changed, w, err));
         TMI_TRY(try_supports(&changed, w, err));
+        TMI_TRY(try_grams(&changed, w, err));
     }
 
 done:

@@ -320,6 +320,58 @@ static double share_of(const tmi_effects *e, const tmi_marginal *marginal, const
     return product;
 }
 
+/* ---- GRAM ---- */
+
+size_t tmi_gram_numbers(const tmi_axis *axes, const tmi_marginal *marginal)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < marginal->axis_count; i++) count += tmi_is_gram_axis(&axes[marginal->axes[i]]);
+    return count;
+}
+
+size_t tmi_gram_place(const tmi_axis *axes, const tmi_marginal *marginal, size_t axis)
+{
+    size_t place = 0;
+    if (!tmi_is_gram_axis(&axes[axis])) return SIZE_MAX;
+    for (size_t i = 0; i < marginal->axis_count && marginal->axes[i] != axis; i++)
+        place += tmi_is_gram_axis(&axes[marginal->axes[i]]);
+    return place;
+}
+
+bool tmi_gram_row_of(tmi_gram_row *row, size_t *number, const tmi_axis *axes, const tmi_marginal *marginal, const uint32_t *on,
+                     size_t count)
+{
+    const size_t numbers = tmi_gram_numbers(axes, marginal);
+    *row = (tmi_gram_row){.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        const size_t place = tmi_gram_place(axes, marginal, on[i] / TMI_LEVELS);
+        if (place == SIZE_MAX) continue;
+        if (row->count == 2 || row->square || (on[i] % TMI_LEVELS == 1 && row->count > 0)) return false;
+        row->numbers[row->count++] = place;
+        row->square = on[i] % TMI_LEVELS == 1;
+    }
+    for (*number = 0; *number < tmi_gram_rows(numbers); ++*number) {
+        const tmi_gram_row at = tmi_gram_row_at(numbers, *number);
+        if (at.count == row->count && at.square == row->square && (at.count < 1 || at.numbers[0] == row->numbers[0]) &&
+            (at.count < 2 || at.numbers[1] == row->numbers[1]))
+            break;
+    }
+    return true;
+}
+
+/* What a table says about an effect: one over the product of the levels of its axes that are not on, and of GRAM only of those that
+ * are no numbers, times the square of its coefficient. */
+static double square_of(const tmi_effects *e, const tmi_marginal *marginal, const uint32_t *on, size_t count)
+{
+    double square = share_of(e, marginal, on, count);
+    tmi_gram_row row;
+    size_t number;
+    if (!tmi_is_gram(marginal->form)) return square;
+    if (!tmi_gram_row_of(&row, &number, e->axes, marginal, on, count)) return 0;
+    for (size_t k = tmi_gram_numbers(e->axes, marginal); k > row.count; k--) square *= 3;
+    return square * pow(tmi_gram_times(marginal->form, &row), 2);
+}
+
 /* The effects of a table that have been taken up: those of the sets of its axes, looked up one by one, or, where these are more
  * than there are effects, picked from the list. */
 typedef struct finding {
@@ -343,9 +395,10 @@ static bool add_effect(finding *f, size_t i)
 {
     const tmi_effect *effect = &f->effects->list[i];
     tmi_table_information *t = f->table;
-    if (effect->known) return true;
+    const double square = square_of(f->effects, f->marginal, effect->on, effect->on_count);
+    if (effect->known || square == 0) return true;
     if (!tmi_grow(&t->effects, &f->room, t->effect_count, sizeof *t->effects)) return false;
-    t->effects[t->effect_count++] = (tmi_part_of_effect){i, share_of(f->effects, f->marginal, effect->on, effect->on_count)};
+    t->effects[t->effect_count++] = (tmi_part_of_effect){i, square};
     return true;
 }
 
@@ -417,21 +470,23 @@ tamis_status tmi_table_information_make(tmi_table_information *t, const tmi_effe
 {
     *t = (tmi_table_information){.arrowhead = marginal->weighting * e->domains + marginal->domain};
     finding f = {e, marginal, t, 0};
+    const bool single = marginal->form == TMI_RAW || marginal->form == TMI_CENTRED;
     t->blocks = tmi_alloc(marginal->axis_count, sizeof *t->blocks);
-    if (!t->blocks || (marginal->form == TMI_FULL && !find_effects(&f))) {
+    if (!t->blocks || (!single && !find_effects(&f))) {
         tmi_table_information_clear(t);
         return tmi_fail_memory(err);
     }
-    if (marginal->form == TMI_FULL) t->centre = share_of(e, marginal, NULL, 0);
+    if (!single) t->centre = square_of(e, marginal, NULL, 0);
     for (size_t i = 0; i < e->block_count; i++) {
         const tmi_arrowhead_block *block = &e->blocks[i];
         if (block->arrowhead != t->arrowhead || block->known || !has_axis(marginal, block->axis)) continue;
         tmi_block_information *own = &t->blocks[t->block_count++];
         *own = (tmi_block_information){.block = i};
-        const uint32_t on = (uint32_t)(block->axis * TMI_LEVELS);
-        if (marginal->form != TMI_FULL) set_single(own, &e->axes[block->axis], marginal->form);
-        else
-            for (size_t k = 0; k < block->contrasts; k++) own->own[k][k] = share_of(e, marginal, &on, 1);
+        if (single) set_single(own, &e->axes[block->axis], marginal->form);
+        for (size_t k = 0; !single && k < block->contrasts; k++) {
+            const uint32_t on = (uint32_t)(block->axis * TMI_LEVELS + k);
+            own->own[k][k] = square_of(e, marginal, &on, 1);
+        }
         t->centre += own->centre;
     }
     return TAMIS_OK;

@@ -9,6 +9,8 @@
  * v being the variance of the noise of one number, and a linear combination whose part in the effect has the square q^2 has the
  * variance sum of q^2 / I. Checked against least squares on whole tables (tests/strategy/strategy.c).
  *
+ * A table of the form GRAM has numbers that are contrasts already: each is about one effect of every set of its other axes.
+ *
  * One place is not diagonal: the constant and the contrasts of single numbers, where numbers were measured by themselves (RAW,
  * CENTRED). There the constant is the centre of an arrowhead, each number a small matrix beside it. Where the number of rows
  * is public the constant is known, and the arrowhead falls apart.
@@ -23,11 +25,12 @@
 #include "strategy/axis.h"
 
 #define TMI_MAX_AXES 12 /* a table has no more axes: groupings, `where`, indicators and numbers */
-#define TMI_MAX_TERMS 3
-#define TMI_DUST 1e-9 /* a number that is smaller than this, relative to what it was computed from, is 0 but for rounding */
+#define TMI_MAX_TERMS 6 /* powers of a number y, for each of those of the number that results are calibrated to */
+#define TMI_DUST 1e-9   /* a number that is smaller than this, relative to what it was computed from, is 0 but for rounding */
 
-/* Which axes a table has, in ascending order; one of the second stage may have the axis of a number twice. Another form than FULL
- * has one axis, which is a number's. Without axes it is the number of rows. */
+/* Which axes a table has, in ascending order; one of the second stage may have the axis of a number twice. RAW and CENTRED
+ * have one axis, which is a number's; GRAM has those of two numbers or more, and perhaps others. Without axes it is the number of
+ * rows. */
 typedef struct tmi_marginal {
     size_t weighting, domain;
     size_t axes[TMI_MAX_AXES];
@@ -35,6 +38,14 @@ typedef struct tmi_marginal {
     tmi_table_form form;
     size_t statistic; /* whose standard errors a table of the second stage serves; else 0 */
 } tmi_marginal;
+
+/* Which axes of a GRAM table are its numbers: how many, and the place of one among them; SIZE_MAX: it is none of them. */
+size_t tmi_gram_numbers(const tmi_axis *axes, const tmi_marginal *marginal);
+size_t tmi_gram_place(const tmi_axis *axes, const tmi_marginal *marginal, size_t axis);
+
+/* Which released number of a cell is about an effect; false: none is, nor a sum of them over cells. */
+bool tmi_gram_row_of(tmi_gram_row *row, size_t *number, const tmi_axis *axes, const tmi_marginal *marginal, const uint32_t *on,
+                     size_t count);
 
 /* A linear combination of the cells of a table with these axes: a sum of terms, each a number times a product of one vector per
  * axis, which has a coefficient for every level. */

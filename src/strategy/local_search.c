@@ -36,7 +36,7 @@ tamis_status tmi_local_search_make(tmi_local_search *w, tmi_found_tables *found,
     const tmi_problem *p = &search->problem;
     tamis_status status;
     *w = (tmi_local_search){.search = search, .found = found, .needed = needed, .needed_count = needed_count};
-    w->room = 3 * needed_count + 1;
+    w->room = 3 * needed_count + 1 + search->gram_count;
     w->most = AT_LEAST + PER_TARGET * (double)p->target_count;
     for (size_t i = 0; i < p->target_count; i++) {
         const tmi_strategy_target *a = &p->targets[i];
@@ -78,8 +78,11 @@ static const tmi_axis *axis_of(const tmi_local_search *w, const tmi_marginal *ma
 double tmi_local_search_numbers(const tmi_local_search *w, const tmi_marginal *marginal)
 {
     double numbers = w->search->copies[marginal->weighting];
-    if (marginal->form != TMI_FULL) return numbers * (double)tmi_form_rows(marginal->form, axis_of(w, marginal, 0));
-    for (size_t i = 0; i < marginal->axis_count; i++) numbers *= (double)axis_of(w, marginal, i)->levels;
+    const bool gram = tmi_is_gram(marginal->form);
+    if (gram) numbers *= (double)tmi_gram_rows(tmi_gram_numbers(w->search->problem.effects->axes, marginal));
+    else if (marginal->form != TMI_FULL) return numbers * (double)tmi_form_rows(marginal->form, axis_of(w, marginal, 0));
+    for (size_t i = 0; i < marginal->axis_count; i++)
+        if (!gram || !tmi_is_gram_axis(axis_of(w, marginal, i))) numbers *= (double)axis_of(w, marginal, i)->levels;
     return numbers;
 }
 
@@ -130,7 +133,7 @@ const tmi_candidate *tmi_local_search_candidate(tmi_local_search *w, const tmi_m
     }
     c->marginal = *marginal;
     c->numbers = tmi_local_search_numbers(w, marginal);
-    tmi_candidate_set_sensitivity(c, w->search->move_bounds[c->information.arrowhead]);
+    tmi_candidate_set_sensitivity(c, w->search->problem.effects->axes, w->search->move_bounds[c->information.arrowhead]);
     f->index[at] = f->pool_count;
     f->pool[f->pool_count++] = c;
     f->work += (double)w->search->problem.effects->count;
@@ -140,7 +143,7 @@ const tmi_candidate *tmi_local_search_candidate(tmi_local_search *w, const tmi_m
 bool tmi_marginal_is_within(const tmi_marginal *inner, const tmi_marginal *outer)
 {
     if (inner->weighting != outer->weighting || inner->domain != outer->domain || inner->statistic != outer->statistic ||
-        outer->form != TMI_FULL)
+        (outer->form != TMI_FULL && !tmi_is_gram(outer->form)))
         return false;
     for (size_t i = 0, j = 0; i < inner->axis_count; i++) {
         while (j < outer->axis_count && outer->axes[j] < inner->axes[i]) j++;
@@ -165,6 +168,13 @@ bool tmi_local_search_join(tmi_marginal *joined, const tmi_local_search *w, cons
         j += y <= x;
     }
     return numbers <= MOST_JOINED;
+}
+
+tmi_marginal tmi_local_search_gram(const tmi_local_search *w, size_t i)
+{
+    tmi_marginal gram = w->search->grams[i];
+    gram.form = w->search->problem.gaussian ? TMI_GRAM_SQUARES : TMI_GRAM_SUMS;
+    return gram;
 }
 
 bool tmi_local_search_is_single(const tmi_local_search *w, const tmi_marginal *marginal)

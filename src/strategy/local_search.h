@@ -28,13 +28,17 @@ static inline bool tmi_local_search_goes_on(const tmi_local_search *w) { return 
 /* The candidate of a marginal, which is made if it is new; NULL if there is no memory. */
 const tmi_candidate *tmi_local_search_candidate(tmi_local_search *local, const tmi_marginal *marginal, tamis_error *err);
 
+/* Whether what is read from one table, two numbers at most, can be read from the other one. */
 bool tmi_marginal_is_within(const tmi_marginal *inner, const tmi_marginal *outer);
 
-/* Gives the marginal with the axes of both; false if there are too many. */
+/* Gives the marginal with the axes of both, all levels of them; false if there are too many. */
 bool tmi_local_search_join(tmi_marginal *joined, const tmi_local_search *local, const tmi_marginal *a, const tmi_marginal *b);
 
 /* How many numbers a table with this marginal has, in all copies. */
 double tmi_local_search_numbers(const tmi_local_search *local, const tmi_marginal *marginal);
+
+/* A table of products that may be measured, in the form for the noise. */
+tmi_marginal tmi_local_search_gram(const tmi_local_search *local, size_t i);
 
 /* Whether a table may be a number by itself. */
 bool tmi_local_search_is_single(const tmi_local_search *local, const tmi_marginal *marginal);

@@ -89,7 +89,41 @@ static tamis_status start_with_all(tmi_local_search *w, tamis_error *err)
             if (!tmi_local_search_add(w, c, 1)) break;
         }
     }
+    for (size_t i = 0; i < w->search->gram_count && status == TAMIS_OK && w->trial.count > 0; i++) {
+        const tmi_marginal marginal = tmi_local_search_gram(w, i);
+        const tmi_candidate *c = tmi_local_search_candidate(w, &marginal, err);
+        if (!c) return TAMIS_SYSTEM;
+        if (!tmi_local_search_add(w, c, 1)) break;
+    }
     return status;
+}
+
+static bool is_in_a_gram(const tmi_local_search *w, const tmi_marginal *marginal)
+{
+    bool within = false;
+    for (size_t i = 0; i < w->search->gram_count; i++) {
+        const tmi_marginal gram = tmi_local_search_gram(w, i);
+        within = within || tmi_marginal_is_within(marginal, &gram);
+    }
+    return within;
+}
+
+/* Starts from the tables of products, and from the largest needed marginals that are not read from them. */
+static tamis_status start_with_grams(tmi_local_search *w, tamis_error *err)
+{
+    const size_t grams = w->search->gram_count;
+    w->trial.count = 0;
+    for (size_t i = 0; grams > 0 && i < grams + w->needed_count; i++) {
+        if (i >= grams && (!w->is_largest[i - grams] || is_in_a_gram(w, &w->needed[i - grams]))) continue;
+        const tmi_marginal marginal = i < grams ? tmi_local_search_gram(w, i) : single_of(w, &w->needed[i - grams], TMI_CENTRED);
+        const tmi_candidate *c = tmi_local_search_candidate(w, &marginal, err);
+        if (!c) return TAMIS_SYSTEM;
+        if (!tmi_local_search_add(w, c, 1)) {
+            w->trial.count = 0;
+            break;
+        }
+    }
+    return TAMIS_OK;
 }
 
 /* Starts from the largest needed marginals, joined one after the other as long as a table has at most this many numbers per
@@ -154,6 +188,11 @@ static tamis_status begin(tmi_local_search *w, tamis_error *err)
         tmi_strategy_scale(&w->trial);
         keep_if_better(w, tmi_local_search_improve(w, &w->trial, SOME_ROUNDS));
     }
+    TMI_TRY(start_with_grams(w, err));
+    if (w->trial.count > 0) {
+        tmi_strategy_scale(&w->trial);
+        keep_if_better(w, tmi_local_search_improve(w, &w->trial, SOME_ROUNDS));
+    }
     for (int largest = 0; largest < 2; largest++) {
         TMI_TRY(try_start(w, largest, TMI_CENTRED, err));
         TMI_TRY(try_start(w, largest, TMI_RAW, err));
@@ -211,6 +250,8 @@ tamis_status tmi_search_run(tmi_found_tables *f, tmi_search *search, const tmi_m
     *f = (tmi_found_tables){.objective = INFINITY, .gap = NAN};
     TMI_TRY(tmi_local_search_make(&w, f, search, needed, needed_count, err));
     for (size_t i = 0; i < needed_count; i++) TMI_TRY(tmi_effects_take_marginal(search->problem.effects, &needed[i], err));
+    for (size_t i = 0; i < search->gram_count; i++)
+        TMI_TRY(tmi_effects_take_marginal(search->problem.effects, &search->grams[i], err));
     f->best.tables = tmi_alloc(w.room, sizeof *f->best.tables);
     f->best.parts = tmi_alloc(w.room, sizeof *f->best.parts);
     if (!f->best.tables || !f->best.parts) TMI_TRY(tmi_fail_memory(err));

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <tamis/experimental/rng.h>
 #include <threads.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "base/watch.h"
 #include "engine/files/source.h"
 #include "measure/contributions.h"
+#include "plan/private_bounds.h"
 #include "release/release.h"
 #include "study/population.h"
 
@@ -27,6 +29,7 @@ void tmi_coverage_free(tmi_coverage *study)
 {
     if (!study) return;
     tmi_results_clear(&study->places);
+    tmi_free(study->bounded);
     tmi_free(study->cells);
     tmi_free(study);
 }
@@ -144,6 +147,42 @@ done:
     return status;
 }
 
+/* A release clamps at the bound that it found, and its intervals are for these values: so there is a truth for each candidate. */
+static tamis_status find_bounded_truths(tmi_coverage *study, tmi_population *p, tmi_sample_room *room, watch *w, tamis_error *err)
+{
+    const size_t count = study->places.count;
+    tamis_plan *plan = NULL;
+    double *kept = NULL;
+    tamis_status status = TAMIS_OK;
+    if (!tmi_has_private_bounds(study->plan)) return status;
+    TMI_TRY(tmi_plan_with_bounds(&plan, study->plan, err));
+    const tmi_private_bound *bound = &plan->bounds[0];
+    if (plan->bound_count > 1)
+        TMI_TRY(
+            tmi_fail(err, TAMIS_REFUSED,
+                     "columns.%s.to: coverage is studied with one private bound at a time; nearest setting that works: public "
+                     "bounds of the other columns, {to: NUMBER}",
+                     plan->bounds[1].column.name));
+    const size_t rows = (size_t)tmi_population_rows(p);
+    double *numbers = tmi_population_numbers(p, bound->declared);
+    kept = tmi_alloc(rows, sizeof *kept);
+    study->bounded = tmi_alloc((size_t)bound->most + 1, count * sizeof *study->bounded);
+    if (!kept || !study->bounded) TMI_TRY(tmi_fail_memory(err));
+    memcpy(kept, numbers, rows * sizeof *kept);
+    for (int h = bound->most; h >= 0; h--) { /* that of `beyond` last: it is the truth of the unprotected estimates */
+        const double most = ldexp(tmi_number_nearest(bound->declared->to), -h);
+        for (size_t i = 0; i < rows; i++) numbers[i] = kept[i] > most ? most : kept[i];
+        TMI_TRY(find_truth(study, room, TMI_VALUES, w, err));
+        for (size_t i = 0; i < count; i++) study->bounded[(size_t)h * count + i] = study->cells[i].truth;
+    }
+
+done:
+    if (kept) memcpy(numbers, kept, rows * sizeof *kept);
+    tmi_free(kept);
+    tmi_plan_drop(plan);
+    return status;
+}
+
 /* ---- one run ---- */
 
 typedef struct worker {
@@ -222,9 +261,12 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
     if (tmi_population_contributes(w->population)) TMI_TRY(estimate_sums(&summed, w, drawn, &watch, err));
     const tmi_result *own = release->results.list, *values = tmi_estimate_results(estimate)->list,
                      *sums = summed ? tmi_estimate_results(summed)->list : values;
+    const double *bounded = study->bounded
+                                ? study->bounded + (size_t)release->schedule.plan->bounds[0].halvings * study->places.count
+                                : NULL;
     for (size_t i = 0; i < study->places.count; i++) {
         tmi_coverage_cell *c = &w->cells[i];
-        const double truth = study->cells[i].truth;
+        const double truth = study->cells[i].truth, own_truth = bounded ? bounded[i] : truth;
         const tmi_result *bare = is_contributed(study, i) ? &sums[i] : &values[i];
         c->known = own[i].known;
         c->exact = own[i].exact;
@@ -232,7 +274,7 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
         c->outside += own[i].outside_range;
         const double whole = tmi_hypotenuse(own[i].noise_sd, bare->se);
         if (whole > 0) c->part += bare->se / whole, c->parts++;
-        const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], truth);
+        const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], own_truth);
         const bool bare_held = count(&c->bare, bare, truth);
         const double wrong = own[i].estimate - truth;
         if (isfinite(wrong)) c->squares += wrong * wrong, c->fourths += pow(wrong, 4), c->estimates++;
@@ -389,6 +431,7 @@ static tamis_status run_all(tmi_coverage *study, tmi_population *p, watch *w, ta
         TMI_TRY(worker_make(&workers[i], p, study->places.count, err));
     }
     TMI_TRY(find_truth(study, workers[0].room, TMI_VALUES, w, err));
+    TMI_TRY(find_bounded_truths(study, p, workers[0].room, w, err));
     TMI_TRY(find_truth(study, workers[0].room, TMI_RAW_VALUES, w, err));
     if (tmi_population_contributes(p)) TMI_TRY(find_truth(study, workers[0].room, TMI_SUMMED_VALUES, w, err));
     TMI_TRY(run_until(study, workers, count, o->runs > 0 ? o->runs : USUAL_RUNS, err));

@@ -41,6 +41,7 @@ typedef struct tmi_coverage {
     int64_t population, runs;
     tmi_coverage_cell *cells;
     tmi_results places; /* statistic and cell of each; the numbers in it are not used */
+    double *bounded;    /* with a private bound, for each candidate the truths of values that it clamps; NULL: there is none */
     bool weighed;       /* sums hold weights: their variance formula takes no stratum's mean off */
 } tmi_coverage;
 

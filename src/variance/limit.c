@@ -35,7 +35,7 @@ static double size_of(const tmi_cluster_guess *g) { return fmax(g->rows, 1) * (1
 
 double tmi_expected_design_effect(tmi_effect_family family, const tmi_cluster_guess *g)
 {
-    return 1.3 * (1 + (size_of(g) - 1) * alike[family]);
+    return (g->narrower > 1 ? 1 : 1.3) * (1 + (size_of(g) - 1) * alike[family]);
 }
 
 static void set_effects(double effects[GRID], const tmi_cluster_guess *g)
@@ -125,7 +125,7 @@ static void set_priors(priors *p, tmi_effect_family which, const tmi_cluster_gue
         flat += outlier[i];
     }
     for (size_t k = 0; k < CENTRES * WIDTHS; k++) {
-        const double centre = log(centre_at(k / WIDTHS, g)), width = widths[k % WIDTHS];
+        const double centre = log(centre_at(k / WIDTHS, g)), width = widths[k % WIDTHS] / g->narrower;
         double sum = 0;
         for (size_t i = 0; i < GRID; i++) {
             const double x = (logs[i] - centre) / width;
@@ -135,11 +135,11 @@ static void set_priors(priors *p, tmi_effect_family which, const tmi_cluster_gue
             p->numbers[k][i] = (1 - OUTLIERS) * p->numbers[k][i] / sum + (outlier[i] ? OUTLIERS / (double)flat : 0);
     }
     for (size_t f = 0; f < CENTRES; f++) {
-        const double centre = log(centre_at(f, g)), away = (centre - expected) / CENTRE_SPREAD;
+        const double centre = log(centre_at(f, g)), away = (centre - expected) * g->narrower / CENTRE_SPREAD;
         double sum = 0;
         p->family[f] = -away * away / 2;
         for (size_t k = 0; k < CENTRES; k++) {
-            const double x = (log(centre_at(k, g)) - centre) / APART;
+            const double x = (log(centre_at(k, g)) - centre) * g->narrower / APART;
             sum += p->statistics[f][k] = exp(-x * x / 2);
         }
         for (size_t k = 0; k < CENTRES; k++) p->statistics[f][k] /= sum;

@@ -52,6 +52,7 @@ typedef struct tmi_cluster_guess {
     double drawn;    /* the fraction of PSUs that was drawn in the first of two stages, where they are drawn without replacement;
                         else 0 */
     double within;   /* d_u: the design effect that drawing units within PSUs has at most */
+    double narrower; /* logarithms of design effects vary less than those of clusters by this factor; 1 for these */
     double smaller;  /* all design effects that are looked at are smaller by this factor than those of clusters; 1 for these */
 } tmi_cluster_guess;
 

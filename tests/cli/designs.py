@@ -351,6 +351,9 @@ ONE = "calibrate: {to: [{count: units, by: g, totals: {a: 520, b: 240, c: 240}}]
 TWO = "calibrate: {%sto: [{count: units, by: g, totals: {a: 520, b: 240, c: 240}}, {count: units, by: s, totals: [450, 550]}]}\n"
 
 
+NUMBER = "calibrate: {to: [{count: units, by: g, totals: {a: 520, b: 240, c: 240}}, {total: y, totals: 22500}]}\n"
+NUMBERS = "calibrate: {to: [{total: y, by: s, totals: {p: 10500, q: 12000}}]}\n"
+
 # Two margins and all of STATISTICS take ten seconds: everything is crossed with both. The other designs have all of them.
 FEW = "statistics:\n  - total: x\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {ratio: {of: x, to: y}}\n"
 
@@ -364,7 +367,11 @@ def calibrated_as_without_protection():
             ("srs: {population: 1000, sample: 140}, nonresponse: yes", TWO % ""),
             ("stratified: {by: s, within: srs, strata: {p: {population: 450, sample: 70}, q: {population: 550, sample: 80}}}, "
              "nonresponse: yes", TWO % ""), ("weights: {}, weight: w, max_weight: 20", TWO % "method: raking, "),
-            ("cluster: {by: c, population: 250, sample: 25, smallest: 1, largest: 8}", ONE)):
+            ("cluster: {by: c, population: 250, sample: 25, smallest: 1, largest: 8}", ONE),
+            ("srs: {population: 1000, sample: 100}", NUMBER),
+            ("stratified: {by: s, within: srs, strata: {p: {population: 450, sample: 70}, q: {population: 550, sample: 80}}}, "
+             "nonresponse: yes", NUMBERS), ("weights: {}, weight: w, max_weight: 20", NUMBER),
+            ("cluster: {by: c, population: 250, sample: 25, smallest: 1, largest: 8}", NUMBERS)):
         statistics = FEW if "s, totals" in calibrate and "weights" not in design and not LONG else STATISTICS
         told, plain = release(rows, design, "epsilon: 1000000", statistics, calibrate, unprotected=True)
         for r, e in zip(told, plain):
@@ -381,6 +388,16 @@ def calibrated_as_without_protection():
                 continue
             assert abs(r["sampling_se"] - e["se"]) <= (0.1 if "raking" in calibrate else 0.05) * e["se"] + 5e-3 * abs(e["estimate"]), (design, r, e)
     assert 0.8 < sum(ratios) / len(ratios) < 1.8, ratios
+
+
+@case
+def rows_outside_a_domain_have_residuals():
+    """A domain with tables of its own: what calibration explains is taken off rows that are not in it too."""
+    rows = [person(w=8 + k % 5) for k in range(100)]
+    for calibrate in (ONE, NUMBER.replace("total: y, totals: 22500", "total: x, totals: 41000")):
+        told, plain = release(rows, "weights: {}, weight: w, max_weight: 20", "epsilon: 1000000",
+                              "statistics:\n  - {total: x, where: {y: {from: 1, to: 20}}}\n  - {count: units, by: s}\n", calibrate, unprotected=True)
+        assert abs(told[0]["sampling_se"] / plain[0]["se"] - 1) < 0.1, (calibrate, told[0], plain[0])
 
 
 @case
@@ -412,8 +429,14 @@ def margins_of_calibrated_tables_add_up():
 @case
 def calibration_is_right_or_refused():
     rows, design = [person() for _ in range(100)], "srs: {population: 1000, sample: 140}, nonresponse: yes"
-    words = release(rows, design, "epsilon: 5", "statistics:\n  - total: x\n", "calibrate: {to: [{total: y, totals: 20000}]}\n", REFUSED)
-    assert "counts of its ranges" in words, words
+    for statistics, to, named in (
+            ("total: x", "{method: raking, to: [{total: y, totals: 20000}]}", "method: linear"),
+            ("total: x", "{to: [{total: y, totals: 20000}, {total: x, totals: 40000}]}", "totals of one number, and here are those of y and x"),
+            ("variance: y", "{to: [{total: y, totals: 20000}]}", "the variance of y, to whose total")):
+        words = release(rows, design, "epsilon: 5", f"statistics:\n  - {statistics}\n", f"calibrate: {to}\n", REFUSED)
+        assert named in words and "nearest" in words, words
+    few = release(rows[:9], "srs: {population: 1000, sample: 140}, nonresponse: yes", "epsilon: 1/10", "statistics:\n  - mean: x\n  - total: x\n", NUMBERS)
+    assert few["results"][0]["notes"][0].startswith("not calibrated") and few["results"][1]["estimate"] is None, few["results"]
     words = release(rows, design, "epsilon: 5", "statistics:\n  - {count: units, by: g}\n", status=INVALID)
     assert "need calibrate" in words, words
 

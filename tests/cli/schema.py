@@ -76,6 +76,7 @@ MAPS = {
 }
 # Keys that the reader takes in a stratum as the design within asks for them, and the list of one design has only some.
 APART = {"definitions/column/properties/to/anyOf/1": {"times", "of"}, # else it is a map by stratum
+         "definitions/column/properties/to/anyOf/2": {"private", "beyond"},
          "definitions/sizes": {"population", "sample", "rate"},
          "properties/design/properties/stratified/properties/within/anyOf/1": set(DESIGNS) - {"weights"}}
 

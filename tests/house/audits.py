@@ -19,6 +19,8 @@ SAMPLERS = ("src/rng/", "src/survey/", "src/draw/", "src/study/")  # samplers, a
 AUDITS = {
     "src/release/noise.c": ("release/audit", "every_family_has_the_declared_noise"),
     "src/release/statistic.c": ("release/statistic", None),
+    "src/release/bounds.c": ("release/bounds", "what_is_found_has_the_declared_law"),
+    "src/measure/request/bounds.c": ("release/bounds", "a_unit_moves_the_counts_within_its_rows"),
     "src/release/quantiles/selection.c": ("release/selection", "bits_are_drawn_before_the_data_are_read"),
     "src/measure/request/request.c": ("release/audit", "every_family_has_the_declared_noise"),
     "src/measure/request/psu_slots.c": ("measure/neighbours", "clusters_go_to_slots_at_random"),

@@ -17,6 +17,8 @@
 #define ONE "calibrate: {to: [{count: units, by: h, totals: [300, 400, 300]}]}\n"
 #define TWO "calibrate: {to: [{count: units, by: h, totals: [300, 400, 300]}, {count: units, by: s, totals: [450, 550]}]}\n"
 #define STRATA "calibrate: {to: [{count: units, by: s, totals: [450, 550]}]}\n"
+#define NUMBER "calibrate: {to: [{count: units, by: h, totals: [300, 400, 300]}, {total: y, by: h, totals: [950, 1220, 980]}]}\n"
+#define ONLY_NUMBER "calibrate: {to: [{total: z, totals: 30}, {count: units, totals: 1000}]}\n"
 #define ALL "calibrate: {to: [{count: units, totals: 1000}]}\n"
 #define RAKED \
     "calibrate: {method: raking, to: [{count: units, by: h, totals: [300, 400, 300]}, {count: units, by: s, totals: [450, " \
@@ -106,6 +108,10 @@ static void every_noise_has_its_factor(void **state)
     noise_is_what_the_integers_do(designs[1], "  - {total: z}\n  - {count: units, by: g}\n" ALL);
     noise_is_what_the_integers_do(designs[3], "  - {count: units, where: {x: {from: 20}}}\n  - {total: z}\n" ONE);
     noise_is_what_the_integers_do(designs[4], "  - {mean: z}\n" ONE);
+    noise_is_what_the_integers_do(designs[0], "  - {count: units, by: g}\n  - {total: z}\n  - {total: y, by: g}\n" NUMBER);
+    noise_is_what_the_integers_do(designs[3], "  - {ratio: {of: x, to: y}}\n" NUMBER);
+    noise_is_what_the_integers_do(designs[4], "  - {mean: x}\n  - {mean: z}\n" ONLY_NUMBER);
+    noise_is_what_the_integers_do(unequal, "  - {total: y}\n  - {mean: z, by: s}\n" ONLY_NUMBER);
     if (test_size(0, 1) == 0) return;
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
         noise_is_what_the_integers_do(designs[i], STATISTICS ONE);
@@ -269,7 +275,11 @@ static void what_cannot_be_met_is_refused_before_anything(void **state)
     (void)state;
     static const char strata[] =
         "stratified: {by: s, within: srs, strata: {p: {population: 450, sample: 48}, q: {population: 550, sample: 72}}}";
-    assert_refused(designs[0], "calibrate: {to: [{total: x, totals: 2000}]}\n", TAMIS_REFUSED, "ranges");
+    assert_refused(designs[0], "calibrate: {to: [{total: x, totals: 2000}, {total: z, totals: 30}]}\n", TAMIS_REFUSED,
+                   "totals of one number, and here are those of x and z");
+    assert_refused(designs[0], "calibrate: {method: raking, to: [{total: x, totals: 2000}]}\n", TAMIS_REFUSED, "method: linear");
+    assert_refused(designs[0], "calibrate: {to: [{total: y, by: h, totals: [1, 2, 3]}, {total: y, by: g, totals: [4, 4]}]}\n",
+                   TAMIS_INVALID, "same number");
     assert_refused(designs[0],
                    "calibrate: {to: [{count: units, by: h, totals: [1, 2, 3]}, {count: units, by: g, totals: [4, 4]}]}\n",
                    TAMIS_INVALID, "same number");
@@ -291,12 +301,15 @@ static void memory_is_not_there(void **state)
     tmi_calibration calibration;
     tmi_result result = TMI_NO_RESULT;
     tamis_error err;
-    set_up(&c, designs[4], "  - {share: {g: a}}\n" ONE);
-    scene_prepare(&c);
-    EVERY_ALLOCATION_FAILS(tmi_calibration_make(&calibration, &c.inference, &err), { assert_null(calibration.factors); });
-    tmi_calibration_clear(&calibration);
-    EVERY_ALLOCATION_FAILS(tmi_read_statistic(&result, &c.inference, 0, &err), {});
-    scene_end(&c);
+    static const char *const controls[] = {"  - {share: {g: a}}\n" ONE, "  - {share: {g: a}}\n" ONLY_NUMBER};
+    for (size_t i = 0; i < 2; i++) {
+        set_up(&c, designs[4], controls[i]);
+        scene_prepare(&c);
+        EVERY_ALLOCATION_FAILS(tmi_calibration_make(&calibration, &c.inference, &err), { assert_null(calibration.factors); });
+        tmi_calibration_clear(&calibration);
+        EVERY_ALLOCATION_FAILS(tmi_read_statistic(&result, &c.inference, 0, &err), {});
+        scene_end(&c);
+    }
 }
 
 int main(void)

@@ -23,6 +23,9 @@
 #define APART "{from: 10, to: {p: 30.4, q: 20010}, step: 0.5}"
 #define BOUNDED "{from: 10, to: 30.4, step: 0.5, contribution: 200}"
 #define OF_UNITS "{from: 10, to: 30.4, step: 0.5, unit_contribution: 900}"
+#define NUMBERS \
+    "{from: 10, to: 30.4, step: 0.5, missing: none}\n  y: {from: 3, to: 9, step: 1, missing: none}\n  w: {from: 0, to: 64, step: 1, " \
+    "missing: none}"
 #define LIST "psus.csv" /* of clusters: those of the rows and many others */
 #define LISTED 200
 #define BY_G "  - {count: units, by: [g, h]}\n  - {total: x, by: g}\n  - {mean: x, by: h}\n"
@@ -60,6 +63,8 @@ static const struct audited {
     {"weights: {population: 240}, weight: w, max_weight: 50", "", BOUNDED, "  - {total: x}\n  - {total: x, by: g}\n", 0},
     {"weights: {population: 240}, weight: w, max_weight: 50", ", id: u, rows_per_unit: 2", OF_UNITS,
      "  - {total: x}\n  - {total: x, by: g}\n  - {mean: x}\n", 0},
+    {"srs: {population: 240, sample: 24}", "", NUMBERS, "  - {regression: {of: x, on: [y, w]}}\n", 0},
+    {STRATA("srs", "12"), "", NUMBERS, "  - {regression: {of: x, on: [y, w]}, by: g}\n", 0},
 };
 #define PLANS (sizeof plans / sizeof *plans)
 
@@ -373,15 +378,17 @@ static void audit_all(tmi_gaussian gaussian, const survey_engine *engines, size_
     for (size_t i = 0; i < PLANS; i++) audit(&plans[i], gaussian, false, engines, engine_count);
 }
 
-/* The numbers of one family that a plan measures. */
-static inline size_t numbers_of(const struct audited *p, tmi_gaussian gaussian, size_t weighting)
+/* The numbers of one family that a plan measures, or of one form. */
+static inline size_t numbers_of(const struct audited *p, tmi_gaussian gaussian, size_t weighting, tmi_table_form form)
 {
     tamis_plan *plan = read_plan(p, gaussian);
     tmi_schedule s;
     size_t numbers = 0;
     assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     for (size_t i = 0; i < s.measurement_count; i++)
-        numbers += s.measurements[i].marginal.weighting == weighting ? s.measurements[i].numbers : 0;
+        numbers += s.measurements[i].marginal.weighting == weighting || (form != TMI_FULL && s.measurements[i].marginal.form == form)
+                       ? s.measurements[i].numbers
+                       : 0;
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
     return numbers;
@@ -394,12 +401,16 @@ static inline void audit_families(tmi_gaussian gaussian)
 {
     for (size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting++) {
         size_t numbers = 0, p = 0;
-        while (p < PLANS && (numbers = numbers_of(&plans[p], gaussian, weighting)) == 0) p++;
+        while (p < PLANS && (numbers = numbers_of(&plans[p], gaussian, weighting, TMI_FULL)) == 0) p++;
         if (p == PLANS) fail_msg("no plan of the audit measures the family %zu of tmi_weighting: add one", weighting);
         const int enough = (int)(DRAWS / numbers) + 1, releases = enough < 48 ? enough : test_size(48, enough);
         const survey_engine only = {"arrays", in_arrays, releases, releases, false};
         audit(&plans[p], gaussian, true, &only, 1);
     }
+    if (!gaussian) return;
+    size_t p = 0; /* every plan is audited: one of them measures products of several numbers */
+    while (p < PLANS && numbers_of(&plans[p], gaussian, TMI_WEIGHTINGS, TMI_GRAM_SQUARES) == 0) p++;
+    assert_true(p < PLANS);
 }
 
 /* Clusters 1 to 200: of the first stratum, of the second, and k1 to k6 in the middle of both. */

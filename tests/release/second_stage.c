@@ -661,11 +661,8 @@ static void a_record_moves_lines_by_no_more_than_the_steps(void **state)
 
 /* What calibration explains is subtracted in all groups, so that a record moves all of them: together by no more than the steps,
  * whatever the tables are, of clusters and of units. */
-static void a_record_moves_calibrated_groups_by_no_more_than_the_steps(void **state)
+static void move_calibrated(const char *more)
 {
-    (void)state;
-    static const char more[] = "  - {total: x, by: h}\n  - {table: [g, h]}\n"
-                               "calibrate: {to: [{count: units, by: g, totals: [7000, 5000]}]}\n";
     static const struct {
         int64_t times;
         uint64_t noise;
@@ -702,7 +699,17 @@ static void a_record_moves_calibrated_groups_by_no_more_than_the_steps(void **st
         scene_clear(&c);
     }
     for (size_t k = 0; k < 2; k++)
-        if (worst[k] > 1 || worst[k] < 0.5) fail_msg("%.6g of the sensitivity, %s", worst[k], k ? "of units" : "of clusters");
+        if (worst[k] > 1 || worst[k] < 0.4) fail_msg("%.6g of the sensitivity, %s", worst[k], k ? "of units" : "of clusters");
+}
+
+/* With totals of a number factors and what is explained are functions of it, and a unit's squares have it twice. */
+static void a_record_moves_calibrated_groups_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+    move_calibrated("  - {total: x, by: h}\n  - {table: [g, h]}\n"
+                    "calibrate: {to: [{count: units, by: g, totals: [7000, 5000]}]}\n");
+    move_calibrated("  - {total: x, by: h}\n  - {total: y, by: [g, h]}\n"
+                    "calibrate: {to: [{count: units, by: g, totals: [7000, 5000]}, {total: y, totals: 6000}]}\n");
 }
 
 int main(void)

@@ -6,13 +6,14 @@
 #include "num/law/student.h"
 #include "strategy/search.h"
 
-#define MOST_AXES 4
+#define MOST_AXES 5
 #define MOST_CELLS 256
 
-/* Two categories, a yes or no with a missing level, a number of degree 2. */
+/* Two categories, a yes or no with a missing level, two numbers of degree 2. */
 static const tmi_axis small[MOST_AXES] = {{.levels = 3},
-                                          {.levels = 4, .counted = true},
+                                          {.levels = 2, .counted = true},
                                           {.levels = 3, .degree = 1, .missing = true},
+                                          {.levels = 3, .degree = 2},
                                           {.levels = 3, .degree = 2}};
 
 static size_t level_of(const tmi_axis *axes, size_t count, size_t cell, size_t axis)
@@ -42,9 +43,35 @@ static void add_row(squares *q, const double *row, double precision)
         for (size_t j = 0; row[i] != 0 && j < q->cells; j++) q->matrix[i][j] += precision * row[i] * row[j];
 }
 
+/* Of a table of products: cells of the other axes, and in each a number for each combination of contrasts. */
+static void add_products(squares *q, const tmi_marginal *marginal, double precision)
+{
+    const size_t numbers = tmi_gram_numbers(q->axes, marginal), own = tmi_gram_rows(numbers);
+    size_t cells = 1;
+    for (size_t a = 0; a < marginal->axis_count; a++)
+        if (!tmi_is_gram_axis(&q->axes[marginal->axes[a]])) cells *= q->axes[marginal->axes[a]].levels;
+    for (size_t r = 0; r < cells * own; r++) {
+        double row[MOST_CELLS] = {0};
+        for (size_t cell = 0; cell < q->cells; cell++) {
+            size_t at = 0, level = 0;
+            for (size_t a = 0; a < marginal->axis_count; a++) {
+                size_t *const index = tmi_is_gram_axis(&q->axes[marginal->axes[a]]) ? &level : &at;
+                *index = *index * q->axes[marginal->axes[a]].levels + level_of(q->axes, q->count, cell, marginal->axes[a]);
+            }
+            if (at == r / own)
+                row[cell] = tmi_gram_integer(marginal->form, numbers, r % own, level) / (double)tmi_gram_steps(marginal->form);
+        }
+        add_row(q, row, precision);
+    }
+}
+
 static void add_table(squares *q, const tmi_marginal *marginal, double precision)
 {
     size_t rows = 1;
+    if (tmi_is_gram(marginal->form)) {
+        add_products(q, marginal, precision);
+        return;
+    }
     for (size_t a = 0; a < marginal->axis_count; a++) rows *= q->axes[marginal->axes[a]].levels;
     if (marginal->form != TMI_FULL) rows = tmi_form_rows(marginal->form, &q->axes[marginal->axes[0]]);
     for (size_t r = 0; r < rows; r++) {
@@ -95,6 +122,8 @@ static tmi_marginal random_shape(uint64_t *stream, const tmi_axis *axes, size_t 
     for (size_t a = 0; a < count; a++)
         if (next_number(stream) % 2) marginal.axes[marginal.axis_count++] = a;
     if (marginal.axis_count == 1 && axes[marginal.axes[0]].degree > 0) marginal.form = (tmi_table_form)(next_number(stream) % 3);
+    if (tmi_gram_numbers(axes, &marginal) == 2 && next_number(stream) % 2)
+        marginal.form = next_number(stream) % 2 ? TMI_GRAM_SUMS : TMI_GRAM_SQUARES;
     return marginal;
 }
 

@@ -36,25 +36,25 @@ static void they_are_those_of_another_program(void **state)
     const tmi_measured_error gaussian_squares[] = {{MEANS, 2, 1, 1, 0.2, 1.4, 0.3, true, 60, INFINITY, 0.95},
                                                    {MEANS, 2, 1, 2, 0.2, 1.1, 0.8, true, 60, 20, 0.95}};
     (void)state;
-    check(several, 1, (tmi_cluster_guess){20, 0.5, 0, 1, 1}, (const double[][2]){{627.756788623, 4.986791032}});
-    check(several, 5, (tmi_cluster_guess){20, 0.5, 0, 1, 1},
+    check(several, 1, (tmi_cluster_guess){20, 0.5, 0, 1, 1, 1}, (const double[][2]){{627.756788623, 4.986791032}});
+    check(several, 5, (tmi_cluster_guess){20, 0.5, 0, 1, 1, 1},
           (const double[][2]){{674.381412390, 5.397098138},
                               {79.196022386, 6.764043218},
                               {2030.527697476, 33.608049493},
                               {8.317132677, 1.667029700},
                               {5.278799071, 1.361229606}});
-    check(gaussian, 2, (tmi_cluster_guess){8, 1, 0.4, 1.7, 1},
+    check(gaussian, 2, (tmi_cluster_guess){8, 1, 0.4, 1.7, 1, 1},
           (const double[][2]){{1.933151640, 1.811162606}, {2.326374076, 1.079424468}});
-    check(squares, 4, (tmi_cluster_guess){1, 0, 0, 1, 8},
+    check(squares, 4, (tmi_cluster_guess){1, 0, 0, 1, 1, 8},
           (const double[][2]){
               {90.437298056, 0.658260763}, {4.895409690, 0.496027634}, {12.129387560, 0.240601101}, {5.018579482, 1.041682716}});
-    check(gaussian_squares, 2, (tmi_cluster_guess){1, 0, 0, 1, 8},
+    check(gaussian_squares, 2, (tmi_cluster_guess){1, 0, 0, 1, 1, 8},
           (const double[][2]){{1.458196280, 1.333272929}, {1.396395565, 0.621131255}});
 }
 
 static double limit_of(tmi_measured_error n, double drawn)
 {
-    const tmi_cluster_guess guess = {20, 0.5, drawn, 1, 1};
+    const tmi_cluster_guess guess = {20, 0.5, drawn, 1, 1, 1};
     tmi_error_limit found;
     assert_int_equal(tmi_error_limits(&found, &n, 1, &guess, NULL), TAMIS_OK);
     return found.variance;
@@ -75,7 +75,7 @@ static void a_known_error_is_kept(void **state)
 /* The wider the noise of the standard error, the wider the interval, about a common centre. */
 static void less_knowledge_widens(void **state)
 {
-    const double centre = sqrt(100 * tmi_expected_design_effect(TOTALS, &(tmi_cluster_guess){20, 0.5, 0, 1, 1}));
+    const double centre = sqrt(100 * tmi_expected_design_effect(TOTALS, &(tmi_cluster_guess){20, 0.5, 0, 1, 1, 1}));
     double last = 0;
     (void)state;
     for (double scale = 0.01; scale < 30; scale *= 2) {
@@ -134,7 +134,7 @@ static void drawing_many_psus_narrows(void **state)
 
 static void memory_fails(void **state)
 {
-    const tmi_cluster_guess guess = {20, 0.5, 0, 1, 1};
+    const tmi_cluster_guess guess = {20, 0.5, 0, 1, 1, 1};
     tmi_error_limit found[5];
     (void)state;
     EVERY_ALLOCATION_FAILS(tmi_error_limits(found, several, 5, &guess, NULL), {});

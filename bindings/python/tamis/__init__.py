@@ -16,8 +16,8 @@ from .results import Answer, Bound, Estimate, Preview, Release, Result, Table, V
 from .sample import FileQuantiles, Sample, draw, noise, quantile_of_file
 from .statistics import (Statistic, change, contrast, correlation, count, difference, gini, histogram, iqr, mean, median,
                          poverty, quantile, quotient, ratio, regression, s80s20, share, share_below, table, total, variance)
-from .terms import (between, budget, calibrate, caution, control, deff, guess, ledger_file, of_size, postgres, postprocess, sizes, source,
-                    suppress, typical, unreliable, values_file, wave)
+from .terms import (between, budget, calibrate, caution, control, deff, guess, ledger_file, of_size, postgres, postprocess,
+                    private_bound, sizes, source, suppress, typical, unreliable, values_file, wave)
 
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (
     "amounts", "calc", "collect", "columns", "designs", "errors", "ledger", "libraries", "plan", "progress", "results", "rows", "sample", "statistics", "terms")] + ["__version__"]

@@ -154,6 +154,15 @@ def of_size(times: Amount, of: str) -> Json:
     return given(times=times, of=of)
 
 
+def private_bound(share: Amount, beyond: Amount) -> Json:
+    """The upper bound of a number, found with a share of the budget: `number(0, private_bound("1/8", 1000000))`.
+
+    >>> private_bound("1/8", 1000000)
+    {'private': '1/8', 'beyond': '1000000'}
+    """
+    return given(private=share, beyond=beyond)
+
+
 def values_file(file: Path, column: str | None = None) -> Json:
     """The values of a category from a public file: `category(values_file("codes.csv"))`.
 

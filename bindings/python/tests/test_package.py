@@ -147,7 +147,7 @@ class Builders(unittest.TestCase):
             "guess": set(tamis.guess(1, 2)), "value_guess": tamis.guess(1, 2, 1),
             "sizes": tamis.sizes(1, 1, 1),
             "column": set(number.to_dict()) | set(category.to_dict()),
-            "column.to": tamis.of_size(2, "s"), "column.values": tamis.values_file("f.csv", "c"),
+            "column.to": set(tamis.of_size(2, "s")) | set(tamis.private_bound("1/8", 9)), "column.values": tamis.values_file("f.csv", "c"),
             "condition": tamis.between(1, 2),
             "control": set(tamis.control("units", totals=1)) | set(tamis.control("x", by="a", totals=1)),
             "statistic": set().union(*(s.to_dict() for s in self.STATISTICS)),

@@ -535,6 +535,15 @@ tmi_int128 tmi_query_truth(const tmi_query *a, const tmi_schedule *s, size_t i, 
     const tmi_measurement *m = &s->measurements[i];
     const size_t cell = number / m->levels, own = number % m->levels;
     if (m->marginal.form == TMI_FULL) return level_of(a, s, i, cell, own);
+    if (tmi_is_gram(m->marginal.form)) {
+        const size_t numbers = tmi_gram_numbers(s->workload.axes, &m->marginal);
+        tmi_int128 products = 0;
+        for (size_t l = 0; l < m->added; l++) {
+            const int coefficient = tmi_gram_integer(m->marginal.form, numbers, own, l);
+            if (coefficient != 0) products += coefficient * level_of(a, s, i, cell, l);
+        }
+        return products;
+    }
     const tmi_axis *axis = &s->workload.axes[m->marginal.axes[0]];
     const bool classes = s->workload.origins[m->marginal.axes[0]].classes_count > 0;
     tmi_int128 sum = 0;

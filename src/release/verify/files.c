@@ -153,6 +153,31 @@ done:
     return status;
 }
 
+/* Every private bound of the certificate is in the file once, with the same candidate. */
+static tamis_status check_bounds(const tmi_value *list, tmi_verification *v, tamis_error *err)
+{
+    const tmi_schedule *s = &v->schedule;
+    tmi_json_tree made;
+    tmi_value *tree = NULL;
+    tmi_json_tree_begin(&made, NULL);
+    tmi_json_open(&made.out, '{');
+    tmi_put_bound_tasks(&made.out, s);
+    tmi_json_close(&made.out, '}');
+    const tamis_status status = tmi_json_tree_end(&tree, &made, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_value *wanted = tmi_value_get(tree, "bounds");
+    bool right = tmi_value_size(list) == s->bound_task_count;
+    for (size_t i = 0; right && i < tmi_value_size(wanted); i++) {
+        bool found = false;
+        for (size_t k = 0; !found && k < tmi_value_size(list); k++)
+            found = tmi_value_equal(tmi_value_at(wanted, i), tmi_value_at(list, k));
+        right = found;
+    }
+    if (!right) tmi_check_note(&v->check, "measurements.json.bounds", "is not a list of the certificate's private bounds");
+    tmi_value_free(tree);
+    return v->check.status;
+}
+
 /* Every field of the file against the certificate; the numbers go to `noisy`, the points to `answers`. *right: they are those of
  * the certificate. */
 static tamis_status check_measurements(bool *right, tmi_int128 **noisy, int64_t **answers, const folder *f, tmi_verification *v,
@@ -161,7 +186,7 @@ static tamis_status check_measurements(bool *right, tmi_int128 **noisy, int64_t 
     const tmi_schedule *s = &v->schedule;
     const size_t before = v->check.faults->count;
     static const char list_key[] = "measurements", path[] = "measurements.json";
-    static const char *const lists[] = {list_key, "choices", NULL};
+    static const char *const lists[] = {list_key, "choices", "bounds", NULL};
     tmi_value *says = NULL, *empty = NULL, *follows = NULL;
     size_t *places = tmi_alloc(s->measurement_count, sizeof *places);
     tamis_status status;
@@ -176,6 +201,7 @@ static tamis_status check_measurements(bool *right, tmi_int128 **noisy, int64_t 
         goto done;
     }
     TMI_TRY(check_quantile_tasks(answers, tmi_value_field(says, lists[1], TMI_VALUE_LIST), v, err));
+    TMI_TRY(check_bounds(tmi_value_field(says, lists[2], TMI_VALUE_LIST), v, err));
     TMI_TRY(tmi_measurements_tree(&empty, s, noisy, answers, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         places[i] = find(list, tmi_value_at(tmi_value_get(empty, list_key), i), i);

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "release/bounds.h"
 #include "release/standing.h"
 #include "release/verify/verification.h"
 
@@ -21,7 +22,7 @@ static bool read_marginal(tmi_marginal *marginal, const tmi_value *measurement)
 {
     static const char *const weighings[] = {"none", "weight",  "contribution", "spread", "clamped spread", "unit contribution",
                                             "psus", "squares", "groups"};
-    static const char *const forms[] = {"full", "raw", "centred"};
+    static const char *const forms[] = {"full", "raw", "centred", "gram sums", "gram squares"};
     const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
                     *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
     const char *weighed = tmi_value_field_text(measurement, "weighed_by"), *form = tmi_value_field_text(measurement, "form");
@@ -29,8 +30,8 @@ static bool read_marginal(tmi_marginal *marginal, const tmi_value *measurement)
     for (size_t k = 0; k < sizeof weighings / sizeof *weighings; k++)
         if (strcmp(weighed, weighings[k]) == 0) marginal->weighting = k;
     size_t f = 0;
-    while (f < 3 && strcmp(form, forms[f]) != 0) f++;
-    if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || marginal->weighting == TMI_WEIGHTINGS || f == 3) return false;
+    while (f < TMI_TABLE_FORMS && strcmp(form, forms[f]) != 0) f++;
+    if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || marginal->weighting == TMI_WEIGHTINGS || f == TMI_TABLE_FORMS) return false;
     marginal->form = (tmi_table_form)f;
     marginal->domain = (size_t)tmi_value_whole(table, "world");
     marginal->statistic = tmi_method_of(marginal->weighting) ? (size_t)tmi_value_whole(table, "statistic") : 0;
@@ -243,6 +244,9 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     status = make_again(v, plan, &certified, &reason);
     TMI_TRY(tmi_check_noted(c, "plan", status, &reason, err));
     if (!v->schedule.plan) goto done;
+    bool right = true;
+    TMI_TRY(tmi_take_bounds(&right, &v->schedule, tmi_value_field(document, "bounds", TMI_VALUE_LIST), err));
+    if (!right) tmi_check_note(c, "bounds", "expected what was found of each private bound of the plan, one of its candidates");
     status = tmi_earlier_read_json(&v->earlier, tmi_value_get(document, "earlier"), v->schedule.plan, &reason);
     if (status == TAMIS_OK) v->schedule.earlier = &v->earlier;
     status = tmi_check_noted(c, "earlier", status, &reason, err);

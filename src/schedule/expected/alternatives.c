@@ -183,7 +183,8 @@ static tamis_status set_change(tmi_change *change, tmi_alternative *a, tmi_alter
     change->loss = a->loss;
     change->half_ranges = kind == TMI_HALF_THE_RANGE;
     change->half_groups = kind == TMI_HALF_THE_GROUPS;
-    a->possible = change->half_ranges || change->half_groups || a->loss.epsilon || a->loss.rho;
+    change->public_bounds = kind == TMI_PUBLIC_BOUNDS && s->bounded;
+    a->possible = change->half_ranges || change->public_bounds || change->half_groups || a->loss.epsilon || a->loss.rho;
 
 done:
     return status;

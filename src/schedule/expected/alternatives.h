@@ -13,7 +13,8 @@ typedef enum tmi_alternative_kind {
     TMI_REMEDIES,
     TMI_OTHER_LAW = TMI_REMEDIES, /* Laplace noise in the place of Gaussian noise, and the other way round */
     TMI_EACH_BY_ITSELF,           /* every statistic has a table of its own */
-    TMI_ALTERNATIVES
+    TMI_ALTERNATIVES,
+    TMI_PUBLIC_BOUNDS = TMI_ALTERNATIVES /* `beyond` in the place of each private bound, and all of the budget for statistics */
 } tmi_alternative_kind;
 
 #define TMI_DELTA_TRIED "1e-6"

@@ -52,7 +52,7 @@ static int64_t half_of(const tmi_grid *grid) { return (grid->high - grid->low) /
 
 bool tmi_change_cuts(double *end, bool *is_low, const tmi_plan_column *c)
 {
-    if (!is_plain_number(c) || c->by_stratum || half_of(&c->grid) < 1) return false;
+    if (!is_plain_number(c) || c->by_stratum || c->private_share || half_of(&c->grid) < 1) return false;
     const tmi_guessed_value v = tmi_value_of(c);
     *is_low = v.typical && v.mean > (v.low + v.high) / 2;
     *end = c->grid.step * (double)(*is_low ? c->grid.high - half_of(&c->grid) : c->grid.low + half_of(&c->grid));
@@ -255,6 +255,9 @@ static void clear(changed *c)
 
 static const tmi_plan_column *other(const changed *c, const tmi_plan_column *column)
 {
+    const tmi_private_bound *bound = column ? tmi_private_bound_of(c->from, column) : NULL;
+    if (bound && c->plan.bound_count > 0) return column; /* its range is not the plan's */
+    if (bound) column = bound->declared;
     return column ? &c->columns[column - c->from->columns] : NULL;
 }
 
@@ -273,6 +276,7 @@ static tamis_status change_columns(changed *c, const tmi_schedule *s, const tmi_
     for (size_t i = 0; i < from->column_count; i++) {
         const tmi_plan_column *column = &from->columns[i];
         if (change->half_ranges) cut(&c->columns[i]);
+        if (change->public_bounds) c->columns[i].private_share = NULL;
         if (change->column == column) TMI_TRY(set_range(&c->columns[i], change, err));
         if (column->is_category && change->half_groups && tmi_change_joins(from, column))
             TMI_TRY(join(&c->columns[i], column, err));
@@ -356,6 +360,7 @@ static tamis_status make(changed *c, const tmi_schedule *s, const tmi_change *ch
     tamis_status status = TAMIS_OK;
     memcpy((char *)&c->plan + all, (const char *)c->from + all, sizeof c->plan - all);
     privacy->secret_sample = false; /* nothing is asked about outsiders */
+    if (change->public_bounds) c->plan.bound_count = 0;
     if (change->loss.epsilon || change->loss.rho) {
         const tmi_plan_loss place = privacy->loss;
         privacy->loss = change->loss;
@@ -367,7 +372,7 @@ static tamis_status make(changed *c, const tmi_schedule *s, const tmi_change *ch
     if (change->sample > 0) TMI_TRY(enlarge(c, change->sample, err));
     TMI_TRY(declare(c, change, err));
     if (change->half_ranges || change->half_groups || change->column || change->complete || change->contributions ||
-        change->unit_contributions || change->of_units || change->without_groups)
+        change->unit_contributions || change->of_units || change->without_groups || change->public_bounds)
         TMI_TRY(change_columns(c, s, change, err));
     if (change->complete) TMI_TRY(move_all(c, err));
 

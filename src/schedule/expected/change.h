@@ -30,6 +30,8 @@ typedef struct tmi_change {
     const tmi_psu_facts *psus;          /* the list of the sampled clusters */
     double sample_guess, cluster_guess; /* of the sample's size, and of the mean size of a cluster */
 
+    bool public_bounds; /* private bounds are `beyond`, and cost nothing */
+
     bool without_groups; /* no statistic is for changes between waves */
 
     bool same_tables; /* keep the plan's own tables and their shares of the budget, however few statistics there are */

@@ -78,7 +78,7 @@ done:
 static bool has_all(const tmi_measurement *m, const tmi_schedule *s, size_t i)
 {
     const tmi_statistic_map *r = &s->workload.maps[i];
-    bool all = m->marginal.form == TMI_FULL && !tmi_method_of(m->marginal.weighting) && m->marginal.domain == r->domain &&
+    bool all = (m->marginal.form == TMI_FULL || tmi_is_gram(m->marginal.form)) && !tmi_method_of(m->marginal.weighting) && m->marginal.domain == r->domain &&
                m->marginal.weighting == tmi_main_weighting(s);
     for (size_t a = 0; all && a < r->axis_count; a++) {
         size_t k = 0;
@@ -88,12 +88,34 @@ static bool has_all(const tmi_measurement *m, const tmi_schedule *s, size_t i)
     return all;
 }
 
-/* Adds what one stratum's copy of a table, or the only one, adds to the variances of a coefficient. `room` is for its numbers. */
+/* Coefficients of all levels become those of the numbers of GRAM, whose own coefficients have the product 0 with each other. */
+static void take_products(double *sums, const tmi_measurement *m, const tmi_schedule *s)
+{
+    const tmi_table_form form = m->marginal.form;
+    const size_t numbers = tmi_gram_numbers(s->workload.axes, &m->marginal);
+    const double steps = tmi_gram_steps(form);
+    for (size_t cell = 0; cell < m->cells; cell++) {
+        double *levels = sums + cell * m->added, left = 0;
+        for (size_t row = 0; row < m->levels; row++) {
+            double product = 0, square = 0;
+            for (size_t l = 0; l < m->added; l++) {
+                const double c = tmi_gram_integer(form, numbers, row, l) / steps;
+                product += c * levels[l];
+                square += c * c;
+            }
+            left += product * product / (square * square);
+        }
+        memset(levels, 0, m->added * sizeof *levels);
+        levels[0] = sqrt(left);
+    }
+}
+
+/* Adds what one stratum's copy of a table, or the only one, adds to the variances of a coefficient. `room` is for its levels. */
 static tamis_status add_copy(double *noise, double *turn, double *room, const tmi_measurement *m, const tmi_schedule *s, size_t i,
                              size_t cell, const tmi_line_fit *f, size_t stratum, tamis_error *err)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const size_t count = m->cells * m->levels;
+    const size_t count = m->cells * m->added;
     const double weight = tmi_main_weighting(s) == TMI_UNWEIGHTED ? tmi_number_nearest(s->sampling.weight[stratum]) : 1,
                  v = weight * weight / tmi_measurement_precision(s, m);
     double *sums[2] = {room, room + count};
@@ -110,11 +132,11 @@ static tamis_status add_copy(double *noise, double *turn, double *room, const tm
             TMI_TRY(
                 tmi_moment_sum_make(&sum, &s->workload, tmi_main_weighting(s), own, place, stratum, of[k % 2][pair], NULL, err));
             for (size_t l = 0; l < count; l++)
-                sums[k % 2][l] += tmi_combination_within(&sum.combination, &s->workload, &m->marginal, l / m->levels,
-                                                         l % m->levels);
+                sums[k % 2][l] += tmi_combination_within(&sum.combination, &s->workload, &m->marginal, l / m->added, l % m->added);
             tmi_moment_sum_clear(&sum);
         }
     }
+    for (size_t k = 0; k < 2 && tmi_is_gram(m->marginal.form); k++) take_products(sums[k], m, s);
     for (size_t l = 0; l < count; l++) {
         *noise += v * sums[0][l] * sums[0][l];
         *turn += v * sums[1][l] * sums[1][l];
@@ -138,7 +160,7 @@ static tamis_status set_noise(double *noise, double *turn, tmi_group_noises *noi
     }
     if (!best) return add_noise(noise, turn, noises, s, i, cell, f, err);
     *noise = *turn = 0;
-    room = tmi_alloc(best->cells * best->levels, 2 * sizeof *room);
+    room = tmi_alloc(best->cells * best->added, 2 * sizeof *room);
     if (!room) TMI_TRY(tmi_fail_memory(err));
     for (size_t h = 0; h < (s->workload.separate_strata ? s->sampling.strata : 1); h++)
         TMI_TRY(add_copy(noise, turn, room, best, s, i, cell, f, h, err));
