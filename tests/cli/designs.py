@@ -446,6 +446,8 @@ def calibration_is_right_or_refused():
     for statistics, to, named in (
             ("total: x", "{method: raking, to: [{total: y, totals: 20000}]}", "method: linear"),
             ("total: x", "{to: [{total: y, totals: 20000}, {total: x, totals: 40000}]}", "totals of one number, and here are those of y and x"),
+            ("total: x", "{to: [{total: {g: a}, totals: 500}]}", "the total of g=a is a count"),
+            ("total: x", "{to: [{total: {y: {from: 5, to: 9}}, totals: 500}]}", "is a count"),
             ("variance: y", "{to: [{total: y, totals: 20000}]}", "the variance of y, to whose total")):
         words = release(rows, design, "epsilon: 5", f"statistics:\n  - {statistics}\n", f"calibrate: {to}\n", REFUSED)
         assert named in words and "nearest" in words, words
