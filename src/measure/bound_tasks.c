@@ -156,6 +156,7 @@ tamis_status tmi_guess_bounds(tamis_plan *plan, double rows, tamis_error *err)
 double tmi_rows_above(const tmi_bound_task *t, const tmi_private_bound *b, double confidence)
 {
     const double rate = tmi_number_down(t->rate);
+    if (b->halvings == 0) return NAN; /* rows above `beyond` are not counted apart from those at it */
     return ceil((double)t->worth * b->halvings + log((b->most + 1) / (1 - confidence)) / rate);
 }
 

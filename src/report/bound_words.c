@@ -31,6 +31,18 @@ static void put_cost(tmi_text *text, const tmi_schedule *s, const tmi_bound_task
     tmi_text_number_up(text, t->part);
 }
 
+static void put_above(tmi_text *text, const tmi_bound_task *t, const tmi_private_bound *b)
+{
+    const double above = tmi_rows_above(t, b, CONFIDENCE);
+    if (isnan(above)) {
+        tmi_text_put(text, "It is the largest candidate, and how many rows are above it is not known.");
+        return;
+    }
+    tmi_text_format(text, "With probability %.0f %% at most ", 100 * CONFIDENCE);
+    put_number(text, above);
+    tmi_text_put(text, " rows are above it, whatever the data are.");
+}
+
 void tmi_list_bounds(tmi_lines *lines, const tmi_schedule *s)
 {
     for (size_t i = 0; i < s->bound_task_count; i++) {
@@ -48,11 +60,8 @@ void tmi_list_bounds(tmi_lines *lines, const tmi_schedule *s)
             tmi_text_put(&words, ", count as that bound: estimates and intervals are for these values.");
         } else {
             put_value(&words, b->column.to);
-            tmi_text_format(
-                &words, ", count as that bound: estimates and intervals are for these values. With probability %.0f %% at most ",
-                100 * CONFIDENCE);
-            put_number(&words, tmi_rows_above(t, b, CONFIDENCE));
-            tmi_text_put(&words, " rows are above it, whatever the data are.");
+            tmi_text_put(&words, ", count as that bound: estimates and intervals are for these values. ");
+            put_above(&words, t, b);
         }
         tmi_lines_take(lines, &words);
     }
