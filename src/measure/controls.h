@@ -7,8 +7,8 @@
 
 /* The control columns of a schedule whose sampling is set; none where the design already meets the public counts.
  *
- * Errors   REFUSED (public totals of two numbers, of one with ranges by stratum or a bound, by raking, and others), INVALID (public counts that contradict each other or the design, too many
- *          columns or counts), SYSTEM.                                                                               */
+ * Errors   REFUSED (public totals of two numbers, of one with ranges by stratum or a bound, by raking, and others), INVALID (public
+ *          counts that contradict each other or the design, too many columns or counts), SYSTEM.                                */
 tamis_status tmi_calibration_columns(tmi_schedule *schedule, tamis_error *err);
 
 /* The public count that a statistic asks for, if it is one of them; NULL if not. */
