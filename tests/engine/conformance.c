@@ -215,6 +215,27 @@ static void points_of_units_are_bounded(void **state)
     assert_int_equal(tmi_column_check(&none, NULL), TAMIS_INVALID);
 }
 
+/* Each row is a unit of its own, and a block of rows is added as it is. */
+static void units_that_no_bound_concerns(void **state)
+{
+    (void)state;
+    static answers right;
+    tmi_int128 *const places[] = {right.of[0]};
+    const size_t n = 100;
+    row *list = random_rows(n, n, 9);
+    const rows all = {.list = list, .count = n};
+    for (size_t i = 0; i < n; i++) snprintf(list[i].text[ID], CELL, "u%zu", i);
+    const tmi_request request = {.tables = loose_tables, .table_count = 1, .unit = &unit, .rows_per_unit = 3, .key = key};
+    right_answers(places, &request, &all);
+    for (size_t r = 0; r < COUNT(roads); r++) {
+        tmi_engine *engine = roads[r].open(list, n, 1 + (unsigned)r % 2);
+        expect(roads[r].name, engine, "loose bounds", &request, &right);
+        engine->free(engine);
+    }
+    forget_rows_in_memory();
+    free(list);
+}
+
 /* ---- rows ---- */
 
 typedef struct tally {
@@ -420,6 +441,7 @@ int main(void)
         cmocka_unit_test(some_rows),
         cmocka_unit_test(many_rows),
         cmocka_unit_test(points_of_units_are_bounded),
+        cmocka_unit_test(units_that_no_bound_concerns),
         cmocka_unit_test(rows_come_as_they_stand),
         cmocka_unit_test(every_road_can_be_stopped),
         cmocka_unit_test(memory_may_fail),

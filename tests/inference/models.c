@@ -39,8 +39,8 @@ static double value_of(const scene *c, size_t statistic, size_t cell)
     return value;
 }
 
-/* Each integer is moved by itself: what that does to the coefficient, squared, times the variance of its noise. Of the models each
- * design has every other one, in turn, or all of them. */
+/* Each integer is moved by itself: what that does to the coefficient, squared, times the variance of its noise. Of the models
+ * each design has every other one, in turn, or all of them. */
 static void their_noise_is_that_of_the_integers(void **state)
 {
     (void)state;

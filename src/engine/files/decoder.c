@@ -64,6 +64,7 @@ tamis_status tmi_raw_piece_make(tmi_raw_piece *p, const tmi_decoder *reading, ta
     p->numbers = tmi_alloc(TMI_SCAN_ROWS, sizeof *p->numbers);
     bool made = p->columns && p->room && p->numbers;
     for (size_t c = 0; made && c < count; c++) {
+        if (tmi_is_made_and_bounded(reading->layout.columns[c])) continue; /* an entry would say what its bounded points are */
         p->columns[c] = p->room[c] = tmi_alloc(TMI_SCAN_ROWS, sizeof(int64_t));
         made = p->room[c];
     }
