@@ -1,7 +1,7 @@
 """Private bounds of columns: what they cost, which candidates they have, and the grids that they lead to. A part of verifier.py;
 docs/certificate.md, point 3."""
 from fractions import Fraction
-from math import ceil
+from math import ceil, log
 
 KEYS = {"name", "column", "halvings_at_most", "worth", "rows_per_unit", "found_with_epsilon", "rate", "inequality", "found"}
 USES = ("total", "mean", "variance")
@@ -66,6 +66,16 @@ class Bounds:
             self.check(not any(k in t for k in ("change", "for_change")) or not set(self.private_columns()) & set(map(str, t.values())), "plan.statistics",
                        "a change of a column with a private bound is not covered")
         self.check(not wanted or "outsider" not in self.c["plan"]["privacy"], "plan.privacy", "private bounds with a target for outsiders are not covered")
+
+    def bounds_of_results(self, told):
+        """release.json has the bounds, and how many rows are above each at most: by the law of the choice, whatever the data are."""
+        bounds = self.c.get("bounds", [])
+        self.check([b["column"] for b in told.get("bounds", [])] == [b["column"]["column"] for b in bounds], "release.json.bounds")
+        for own, b in zip(told.get("bounds", []), bounds):
+            halvings, most = b["found"]["halvings"], b["halvings_at_most"]
+            above = b["worth"] * halvings + log((most + 1) / (1 - own["confidence"])) / Fraction(b["rate"])
+            self.check(Fraction(own["to"]) == Fraction(b["found"]["to"]) or abs(own["to"] - float(Fraction(b["found"]["to"]))) <= 1e-9 * own["to"], "release.json.bounds")
+            self.check(own["confidence"] == 0.95 and above - 1e-6 <= own["rows_above_at_most"] <= above + 1 + 1e-6, "release.json.bounds")
 
     def bounds_of_file(self, told):
         """measurements.json has the same bounds."""

@@ -61,6 +61,7 @@ class Files:
             self.check(key not in g or told["guarantee"][key] == g[key], "release.json.guarantee." + key)
         entry = {k: v for k, v in (self.c["ledger"] or {}).items() if k != "clock_behind"} or None
         self.check(told["ledger"] == entry and told["not_covered"] == self.c["not_covered"], "release.json.ledger")
+        self.bounds_of_results(told)
         self.check(told["guarantee"]["setting"] == self.c["setting"], "release.json.guarantee.setting")
         numbers = self.load("measurements.json")
         if numbers and not plan.get("calibrate") and not plan.get("postprocess"):

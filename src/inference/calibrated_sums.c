@@ -183,9 +183,9 @@ done:
 
 enum { AA, AB, BB, OF_X, OF_Y };
 
-/* Squares and products of residuals in a cell: coefficients a g^2 of the sums about 0. Of factors that are functions of v the mean
- * of their squares over the rows of the cell is taken, as products of v^2 with squares of residuals are not in the tables. Rows
- * outside the stratum of a group have residuals too: what is explained, taken off 0. */
+/* Squares and products of residuals in a cell: coefficients a g^2 of the sums about 0. Of factors that are functions of v the
+ * mean of their squares over the rows of the cell is taken, as products of v^2 with squares of residuals are not in the tables.
+ * Rows outside the stratum of a group have residuals too: what is explained, taken off 0. */
 static void put_squares(tmi_control_reads *o, const crossed *x, size_t level, size_t cell, double scale, bool inside)
 {
     const tmi_form_moments *f = &x->f;
@@ -338,8 +338,8 @@ done:
     return status;
 }
 
-/* The squares of what is explained of rows outside a domain that has tables of its own: those of all rows of a control cell, times
- * the part of them that is not in the domain. */
+/* The squares of what is explained of rows outside a domain that has tables of its own: those of all rows of a control cell,
+ * times the part of them that is not in the domain. */
 static void set_outside(tmi_group_sums *z, const crossed *x, size_t group)
 {
     const tmi_form_moments *f = &x->f;

@@ -99,8 +99,8 @@ static tamis_status variance_of(double *variance, const tmi_calibration *c, cons
 /* Counts come before totals, whatever the order in the plan. */
 static bool is_before(const tmi_calibration *c, size_t a, size_t j) { return c->power[a] < c->power[j] || a < j; }
 
-/* The regression of public total j on what comes before it, as the coefficients of the sum of squares of its residuals. `left` is false if
- * that determines it, whatever the sample. */
+/* The regression of public total j on what comes before it, as the coefficients of the sum of squares of its residuals. `left` is
+ * false if that determines it, whatever the sample. */
 static tamis_status set_residual(bool *left, double *coefficients, const tmi_calibration *c, const double *counts, size_t j,
                                  tamis_error *err)
 {
@@ -145,9 +145,9 @@ static tamis_status is_certain(bool *certain, const tmi_calibration *c, const tm
     return status;
 }
 
-/* Whether every count that is to be moved onto a public one is well above its noise; and so is, of every total, the sum of squares
- * that those before it leave, so that the matrix of the regression is far from singular. With the slopes of the noisy matrix it is
- * to first order as certain as with those that would be right, where it is smallest. */
+/* Whether every count that is to be moved onto a public one is well above its noise; and so is, of every total, the sum of
+ * squares that those before it leave, so that the matrix of the regression is far from singular. With the slopes of the noisy
+ * matrix it is to first order as certain as with those that would be right, where it is smallest. */
 static tamis_status are_certain(bool *certain, const tmi_calibration *c, const tmi_schedule *s, const double *counts,
                                 tamis_error *err)
 {

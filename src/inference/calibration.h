@@ -14,9 +14,9 @@
  * sampling error is so that of the residuals in the cells, and the noise of the counts has a known factor (calibrated_sums.c).
  *
  * Totals of a number v (generalised regression, Sarndal, Swensson and Wretman 1992). A row's factor is g0 + g1 v, and the
- * regression on the public variables has the value gamma0 + gamma1 v. v is an axis of every table too, so that sums of 1, v and v^2
- * in the control cells, the matrix of the regression, and of y and y v follow from the same noisy tables; all of them are linear
- * in the tables, with the functions of v as coefficients. */
+ * regression on the public variables has the value gamma0 + gamma1 v. v is an axis of every table too, so that sums of 1, v and
+ * v^2 in the control cells, the matrix of the regression, and of y and y v follow from the same noisy tables; all of them are
+ * linear in the tables, with the functions of v as coefficients. */
 #ifndef TMI_INFERENCE_CALIBRATION_H
 #define TMI_INFERENCE_CALIBRATION_H
 

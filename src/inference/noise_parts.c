@@ -194,7 +194,8 @@ static double times_of(const adding *a, const tmi_measurement *m, const uint32_t
 }
 
 /* The factor of a number of the table in an estimate; `row` is its place in a cell of GRAM. */
-static double factor_at(const adding *a, size_t read, const tmi_measurement *m, const size_t *levels, size_t row, double precision)
+static double factor_at(const adding *a, size_t read, const tmi_measurement *m, const size_t *levels, size_t row,
+                        double precision)
 {
     const bool gram = tmi_is_gram(m->marginal.form);
     const tmi_effects *e = &a->s->effects;
@@ -210,7 +211,8 @@ static double factor_at(const adding *a, size_t read, const tmi_measurement *m, 
         if (times == 0) continue;
         double own = share * times / effect->information, part = 0;
         for (size_t k = 0; k < effect->on_count; k++)
-            if (!gram || !tmi_is_gram_axis(&axes[effect->on[k] / TMI_LEVELS])) own *= (double)axes[effect->on[k] / TMI_LEVELS].levels;
+            if (!gram || !tmi_is_gram_axis(&axes[effect->on[k] / TMI_LEVELS]))
+                own *= (double)axes[effect->on[k] / TMI_LEVELS].levels;
         for (size_t t = 0; t < c->term_count; t++) part += part_at(a, c, t, effect, &m->marginal, levels);
         sum += own * part;
     }

@@ -136,8 +136,8 @@ static void add_full(tmi_reconstruction *r, const tmi_measurement *m, const doub
     }
 }
 
-/* Products of several numbers: the released numbers of all cells that are about an effect, with their coefficient of its contrasts.
- * `row` has room for one number of each cell. */
+/* Products of several numbers: the released numbers of all cells that are about an effect, with their coefficient of its
+ * contrasts. `row` has room for one number of each cell. */
 static void add_row(double *sums, double *row, const tmi_reconstruction *r, const tmi_measurement *m, const double *table,
                     const uint32_t *on, size_t on_count, double precision)
 {
@@ -172,7 +172,8 @@ static bool is_on(const tmi_marginal *marginal, const uint32_t *on, size_t count
     return true;
 }
 
-static void add_gram(tmi_reconstruction *r, const tmi_measurement *m, const double *table, double *row, size_t copy, double precision)
+static void add_gram(tmi_reconstruction *r, const tmi_measurement *m, const double *table, double *row, size_t copy,
+                     double precision)
 {
     const tmi_effects *e = &r->schedule->effects;
     const size_t arrowhead = arrowhead_of(r->schedule, &m->marginal);

@@ -25,14 +25,14 @@ tamis_status tmi_reconstruct(tmi_reconstruction *reconstruction, const tmi_sched
 void tmi_reconstruction_clear(tmi_reconstruction *reconstruction);
 
 /* The moments of all groups of a statistic in one copy, `stratum` choosing the ranges of its numbers: values[(group * controls
- * + control) * TMI_MOMENTS + moment], with the cells of calibration one by one if there are any (`controls` of them; else 1). With
- * totals of a number v there are twice as many controls: the moments of the same cells times v follow those without it.
+ * + control) * TMI_MOMENTS + moment], with the cells of calibration one by one if there are any (`controls` of them; else 1).
+ * With totals of a number v there are twice as many controls: the moments of the same cells times v follow those without it.
  * What is not determined is whatever it is. Errors: SYSTEM. */
 tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *reconstruction, size_t copy, size_t statistic,
                                      size_t stratum, tamis_error *err);
 
-/* The rows in each level of the axis of calibration, in a copy, among all rows; with totals of a number v also their sums of v and
- * of v^2 (tmi_product_powers). Errors: SYSTEM. */
+/* The rows in each level of the axis of calibration, in a copy, among all rows; with totals of a number v also their sums of v
+ * and of v^2 (tmi_product_powers). Errors: SYSTEM. */
 tamis_status tmi_reconstruct_rows(double *rows, const tmi_reconstruction *reconstruction, size_t copy, tamis_error *err);
 
 #endif

@@ -139,8 +139,8 @@ size_t tmi_group_stratum(const tmi_schedule *s, size_t statistic, size_t group)
     return found;
 }
 
-/* Counts of 1 in every cell, and values with the mean 0 and the variance 1, can be moved onto the public counts and totals, unless
- * those contradict each other. */
+/* Counts of 1 in every cell, and values with the mean 0 and the variance 1, can be moved onto the public counts and totals,
+ * unless those contradict each other. */
 static tamis_status check_totals(const tmi_schedule *s, tamis_error *err)
 {
     tmi_calibration c;

@@ -7,8 +7,8 @@
 
 /* The control columns of a schedule whose sampling is set; none where the design already meets the public counts.
  *
- * Errors   REFUSED (public totals of two numbers, of one with ranges by stratum or a bound, by raking, and others), INVALID (public counts that contradict each other or the design, too many
- *          columns or counts), SYSTEM.                                                                               */
+ * Errors   REFUSED (public totals of two numbers, of one with ranges by stratum or a bound, by raking, and others), INVALID
+ *          (public counts that contradict each other or the design, too many columns or counts), SYSTEM. */
 tamis_status tmi_calibration_columns(tmi_schedule *schedule, tamis_error *err);
 
 /* The public count that a statistic asks for, if it is one of them; NULL if not. */
@@ -25,13 +25,14 @@ size_t tmi_public_counts(const tamis_plan *plan);
 /* The largest size of the values of a number. */
 double tmi_control_scale(const tmi_plan_column *number);
 
-/* The rows of control cells, each level of the axis of calibration times a factor: a combination of a table of the weighting. With
- * totals of a number v factors are by power of v and level, up to v^2. */
+/* The rows of control cells, each level of the axis of calibration times a factor: a combination of a table of the weighting.
+ * With totals of a number v factors are by power of v and level, up to v^2. */
 tmi_combination tmi_control_rows_of(const tmi_schedule *schedule, size_t weighting, const double *factors);
 
 /* What is expected of calibration before there are any counts; NULL if the statistic is not calibrated. Factors: one per level of
- * the axis of calibration, and power of the control number, which differ by chance or by nonresponse. Controls: the rows of control cells, each times what
- * calibration explains of a number there, relative to its mean; the vector is the combination's. Errors: SYSTEM. */
+ * the axis of calibration, and power of the control number, which differ by chance or by nonresponse. Controls: the rows of
+ * control cells, each times what calibration explains of a number there, relative to its mean; the vector is the combination's.
+ * Errors: SYSTEM. */
 tamis_status tmi_expected_factors(double **factors, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
 tamis_status tmi_expected_controls(tmi_combination *controls, double **vector, const tmi_schedule *schedule, size_t statistic,
                                    tamis_error *err);

@@ -1,7 +1,7 @@
 /* Factors of control cells: with them the counts of the cells add up to the public counts of `calibrate`, by least squares or
  * raking, exactly as R's survey calibrates weights. With public totals of a number, factors are functions g0 + g1 v of v, the
- * number over its largest size, by least squares: sums of 1, v and v^2 in the cells take the place of counts. Before the data they
- * are only tried, on counts of 1. Lists by power and cell have all cells of power 0 first. */
+ * number over its largest size, by least squares: sums of 1, v and v^2 in the cells take the place of counts. Before the data
+ * they are only tried, on counts of 1. Lists by power and cell have all cells of power 0 first. */
 #ifndef TMI_MEASURE_FACTORS_H
 #define TMI_MEASURE_FACTORS_H
 

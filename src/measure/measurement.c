@@ -308,8 +308,8 @@ static bool has_signs(const tmi_measurement *m, const tmi_workload *w)
     return contributed && contributed->grid.low < 0;
 }
 
-/* A record can be in two places of a FULL table, in two cells of GRAM, or in two PSUs: it leaves one and enters the other. Else it
- * changes its only place, or leaves; with signs it leaves, and another one enters. */
+/* A record can be in two places of a FULL table, in two cells of GRAM, or in two PSUs: it leaves one and enters the other. Else
+ * it changes its only place, or leaves; with signs it leaves, and another one enters. */
 static bool has_places(const tmi_measurement *m, const tmi_workload *w)
 {
     if (is_gram(m)) return m->cells > 1;

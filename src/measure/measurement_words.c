@@ -21,8 +21,8 @@ static void put_numbers(tmi_text *text, const tmi_measurement *m, const tmi_work
         if (!w->origins[axis].number) continue;
         const bool squares = w->axes[axis].degree == 2;
         if (first)
-            tmi_text_put(text, tmi_is_gram(m->marginal.form)    ? "rows, sums, squares and products of "
-                               : m->marginal.form == TMI_RAW    ? squares ? "sums and squares of " : "sum of "
+            tmi_text_put(text, tmi_is_gram(m->marginal.form) ? "rows, sums, squares and products of "
+                               : m->marginal.form == TMI_RAW ? squares ? "sums and squares of " : "sum of "
                                : m->marginal.form == TMI_CENTRED
                                    ? squares ? "rows, centred sums and squares of " : "rows and centred sum of "
                                : squares ? "rows, sums and squares of "
@@ -91,11 +91,14 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
                                  "size: |c| + |c'| <= 2 w"
                                : "a replaced record changes one number by at most its weight: |c - c'| <= w");
     else if (gram && m->cells > 1)
-        tmi_text_put(text, "a record adds w times 1, u, u u' and u^2 - 1/3 of numbers u between -1 and 1 to one cell; a replaced one leaves "
-                           "a cell and enters another, or changes less within its cell");
+        tmi_text_put(
+            text,
+            "a record adds w times 1, u, u u' and u^2 - 1/3 of numbers u between -1 and 1 to one cell; a replaced one leaves "
+            "a cell and enters another, or changes less within its cell");
     else if (gram)
-        tmi_text_put(text, "a replaced record changes u u' by (a b' + a' b)/2 and u^2 by a b, with |a| + |b| <= 2 for each of the "
-                           "numbers u between -1 and 1: together by at most m^2/2 w in sum, or m w in length, m numbers with the 1");
+        tmi_text_put(text,
+                     "a replaced record changes u u' by (a b' + a' b)/2 and u^2 by a b, with |a| + |b| <= 2 for each of the "
+                     "numbers u between -1 and 1: together by at most m^2/2 w in sum, or m w in length, m numbers with the 1");
     else if (places)
         tmi_text_put(text,
                      "a record adds its weight, spread over the levels of one cell; a replaced one leaves a cell and enters "

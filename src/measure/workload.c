@@ -378,7 +378,7 @@ static tamis_status take_number(size_t *axis, tmi_workload *w, const tmi_plan_co
                     &(tmi_origin){.number = x, .zero = zero}, err);
 }
 
-/* The number that results are calibrated to is an axis of every table, with its squares: the matrix of the regression has them. */
+/* The number that results are calibrated to is an axis of every table, with its squares: the regression needs them. */
 static tamis_status add_control_number(tmi_workload *w, tamis_error *err)
 {
     if (!w->control_number) return TAMIS_OK;

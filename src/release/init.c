@@ -82,6 +82,38 @@ static void put_labels(tmi_text *yaml, const tmi_header_column *column, const tm
     }
 }
 
+/* Whether a plan may list the labels in the place of the codes: each can be written, none is listed twice, and none is a code, which
+ * would mean itself. */
+static bool labels_are_values(const tmi_header_column *column, const tmi_header_set *set)
+{
+    size_t values = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const char *label = set->codes[i].label;
+        if (tmi_header_is_missing(column, &set->codes[i])) continue;
+        values++;
+        const size_t length = label ? strlen(label) : 0;
+        if (length == 0 || length > TMI_MAX_LABEL || !is_readable(label) || label[0] == ' ' || label[length - 1] == ' ')
+            return false;
+        for (size_t j = 0; j < set->count; j++)
+            if (strcmp(set->codes[j].code, label) == 0 ||
+                (j != i && set->codes[j].label && strcmp(set->codes[j].label, label) == 0))
+                return false;
+    }
+    return values > 0 && values <= MOST_LABELS;
+}
+
+static void put_labels_as_values(tmi_text *yaml, const tmi_header_column *column, const tmi_header_set *set)
+{
+    if (!labels_are_values(column, set)) return;
+    tmi_text_put(yaml, "    # or by their labels, which results then show: values: [");
+    for (size_t i = 0, put = 0; i < set->count; i++) {
+        if (tmi_header_is_missing(column, &set->codes[i])) continue;
+        tmi_text_put(yaml, put++ ? ", " : "");
+        tmi_yaml_put_text(yaml, set->codes[i].label);
+    }
+    tmi_text_put(yaml, "]\n");
+}
+
 /* The labels of codes: a proposal, since they may have been made from the data. */
 static void put_codes(tmi_text *yaml, const tmi_header_column *column, const tmi_header_set *set)
 {
@@ -100,6 +132,7 @@ static void put_codes(tmi_text *yaml, const tmi_header_column *column, const tmi
         }
         tmi_text_put(yaml, values > MOST_LABELS ? ", ...]\n" : "]\n");
         put_labels(yaml, column, set, false);
+        put_labels_as_values(yaml, column, set);
     }
     if (set && set->count > values) {
         tmi_text_put(yaml, "    # the file declares these codes missing, and so does a release:\n");

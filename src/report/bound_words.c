@@ -57,6 +57,22 @@ void tmi_list_bounds(tmi_lines *lines, const tmi_schedule *s)
     }
 }
 
+void tmi_put_bounds_found(tmi_json_out *out, const tmi_schedule *s)
+{
+    if (s->bound_task_count == 0) return;
+    tmi_json_add_open(out, "bounds", '[');
+    for (size_t i = 0; i < s->bound_task_count; i++) {
+        const tmi_private_bound *b = tmi_bound_of_task(s, &s->bound_tasks[i]);
+        tmi_json_open(out, '{');
+        tmi_json_add_string(out, "column", b->column.name);
+        tmi_json_add_real(out, "to", tmi_number_nearest(b->column.to));
+        tmi_json_add_real(out, "rows_above_at_most", tmi_rows_above(&s->bound_tasks[i], b, CONFIDENCE));
+        tmi_json_add_real(out, "confidence", CONFIDENCE);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+}
+
 void tmi_bounds_words(tmi_text *text, const tmi_schedule *s)
 {
     for (size_t i = 0; i < s->bound_task_count; i++) {

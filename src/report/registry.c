@@ -153,11 +153,16 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
                     s->gaussian ? "rhos" : "epsilons", s->quantile_task_count > 0 ? " and chosen quantiles" : "");
     put_words(yaml, 2, "composition", &words);
     put_group(yaml, 1, "implementation");
-    put_string(
-        yaml, 2, "preprocessing_and_hyperparameter_tuning",
-        "Values are clamped to public bounds and rounded to public grids, record by record. "
-        "Bounds, grids, groups and the budget are in the plan; the split of the budget follows from the plan alone. Nothing "
-        "checks that the plan was written without looking at the data.");
+    put_string(yaml, 2, "preprocessing_and_hyperparameter_tuning",
+               s->bound_task_count > 0 ? "Values are clamped to bounds that are public, or were chosen with a part of the "
+                                         "budget, and rounded to grids, record by record. "
+                                         "The other bounds, grids, groups and the budget are in the plan; the split of the "
+                                         "budget follows from the plan alone. Nothing "
+                                         "checks that the plan was written without looking at the data."
+                                       : "Values are clamped to public bounds and rounded to public grids, record by record. "
+                                         "Bounds, grids, groups and the budget are in the plan; the split of the budget follows "
+                                         "from the plan alone. Nothing "
+                                         "checks that the plan was written without looking at the data.");
     tmi_text_format(&words,
                     "tamis %s. Exact %s noise on exact integer sums, drawn with random bits from the operating system "
                     "before the first value is read: no floating point between a record and the release, and no timing that "

@@ -9,6 +9,7 @@
 #include "plan/json.h"
 #include "plan/json_fields.h"
 #include "plan/names.h"
+#include "report/bound_words.h"
 #include "report/promise.h"
 #include "report/report_words.h"
 
@@ -423,6 +424,7 @@ static void put_results(tmi_json_out *out, const tmi_results *r)
     for (size_t i = 0; i < r->count && !out->text->failed; i++) put_result(out, r, &measured_in, &r->list[i]);
     tmi_json_close(out, ']');
     if (r->schedule) tmi_put_tables_measured_in(out, &measured_in);
+    if (r->schedule) tmi_put_bounds_found(out, r->schedule);
     put_promises(out, r);
     tmi_json_close(out, '}');
     tmi_measured_in_clear(&measured_in);

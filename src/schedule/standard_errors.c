@@ -531,7 +531,7 @@ tmi_effect_family tmi_effect_family_of(const tmi_plan_statistic *t)
 #define UNITS_SMALLER 8
 
 /* Where weights are alike, all that is left is how squares of residuals go with those of predictors: effects near 1. */
-#define ALIKE_NARROWER 1.7
+#define ALIKE_NARROWER 1.3
 
 tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
 {
@@ -540,10 +540,14 @@ tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
     tmi_sizes_make(&z, s);
     const bool alike = s->sampling.weights == TMI_ALIKE;
     if (!s->sampling.clustered)
-        return (tmi_cluster_guess){.rows = 1, .within = 1, .narrower = alike ? ALIKE_NARROWER : 1, .smaller = alike ? 1 : UNITS_SMALLER};
+        return (tmi_cluster_guess){.rows = 1,
+                                   .within = 1,
+                                   .narrower = alike ? ALIKE_NARROWER : 1,
+                                   .smaller = alike ? 1 : UNITS_SMALLER};
     /* what is guessed of sizes says nothing of totals that are divided by probabilities */
     const bool guessed = (d->typical.cluster_sd || d->largest > 0) && !tmi_draws_clusters_unequally(d);
-    tmi_cluster_guess g = {.rows = z.taken, .cv = guessed ? z.cluster_sd / z.cluster : CV_ASSUMED, .within = 1, .narrower = 1, .smaller = 1};
+    tmi_cluster_guess g = {
+        .rows = z.taken, .cv = guessed ? z.cluster_sd / z.cluster : CV_ASSUMED, .within = 1, .narrower = 1, .smaller = 1};
     if (z.rows > 1) g.within = z.rows + z.rows_sd * z.rows_sd / z.rows; /* all rows of a unit alike */
     const bool drawn = d->kind->clusters && !s->sampling.psus && !tmi_draws_clusters_unequally(d) &&
                        (d->kind->staged || d->nonresponse);

@@ -518,7 +518,8 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, bool produc
     a->weights = tmi_alloc(3 * count + 4, sizeof *a->weights);
     a->move_bounds = tmi_alloc(TMI_WEIGHTINGS * domains, sizeof *a->move_bounds);
     a->grams = tmi_alloc(s->plan->asked_count, sizeof *a->grams);
-    if (!known || !a->grams || !a->move_bounds || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
+    if (!known || !a->grams || !a->move_bounds || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list ||
+        !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHTINGS, domains, known, err));

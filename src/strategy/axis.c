@@ -45,8 +45,8 @@ double tmi_form_level(tmi_table_form form, const tmi_axis *axis, size_t row, siz
 /* ---- products of several numbers ---- */
 
 /* In steps: the coefficients of 1, of products and of (1, -2, 1), which is 3/2 (u^2 - 1/3). So k is 3/2 of the last over the
- * second. A square is between -1/2 and 1 of its coefficient, and a row adds most where all u are at an end; that of 1 is such that
- * a record that adds nothing is near enough. */
+ * second. A square is between -1/2 and 1 of its coefficient, and a row adds most where all u are at an end; that of 1 is such
+ * that a record that adds nothing is near enough. */
 typedef struct gram {
     int one, product, square;
 } gram;

@@ -36,8 +36,8 @@
  * less the sum of |a b|, with a_0 = 2 and b_0 = 0, which is ((m^2 - d) - (1 + sum of c_j)^2 + Q)/2, now without j = 0, and the
  * squares to k (d - Q). A record that adds nothing is nearer than that, and both are convex in the two weights. A record that
  * leaves a cell and enters another moves each by what a row adds to one. Two forms have other k: GRAM_SUMS for Laplace noise,
- * k = 1/2, and GRAM_SQUARES for Gaussian noise, k = 21/16, since noise in squares is noise in what slopes are divided by. tests/strategy/gram.c
- * looks at all records of a grid.
+ * k = 1/2, and GRAM_SQUARES for Gaussian noise, k = 21/16, since noise in squares is noise in what slopes are divided by.
+ * tests/strategy/gram.c looks at all records of a grid.
  *
  * Noise of the same variance on all numbers of a table makes everything diagonal in the effects of its axes: a constant, and
  * what remains (analysis of variance). The constant of an axis is in the sum over its levels, so that a table without the axis

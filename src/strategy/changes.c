@@ -160,8 +160,8 @@ static size_t find_pairs(pair *pairs, tmi_local_search *w)
         for (size_t k = 0; k < w->now.count; k++) {
             const tmi_marginal *a = &w->now.tables[j]->marginal, *b = &w->now.tables[k]->marginal;
             tmi_marginal joined;
-            if (j == k || a->weighting != b->weighting || a->domain != b->domain || tmi_is_gram(a->form) || tmi_is_gram(b->form) ||
-                !tmi_local_search_join(&joined, w, a, b))
+            if (j == k || a->weighting != b->weighting || a->domain != b->domain || tmi_is_gram(a->form) ||
+                tmi_is_gram(b->form) || !tmi_local_search_join(&joined, w, a, b))
                 continue;
             if (tmi_local_search_numbers(w, &joined) > LARGEST_JOINED * w->search->copies[a->weighting]) continue;
             const double promise = promise_of(w, j, k, &joined);

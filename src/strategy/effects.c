@@ -359,8 +359,8 @@ bool tmi_gram_row_of(tmi_gram_row *row, size_t *number, const tmi_axis *axes, co
     return true;
 }
 
-/* What a table says about an effect: one over the product of the levels of its axes that are not on, and of GRAM only of those that
- * are no numbers, times the square of its coefficient. */
+/* What a table says about an effect: one over the product of the levels of its axes that are not on, and of GRAM only of those
+ * that are no numbers, times the square of its coefficient. */
 static double square_of(const tmi_effects *e, const tmi_marginal *marginal, const uint32_t *on, size_t count)
 {
     double square = share_of(e, marginal, on, count);

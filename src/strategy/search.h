@@ -18,9 +18,9 @@ typedef struct tmi_search {
     const tmi_move_bound *move_bounds; /* one per weighting and domain, as arrowheads are numbered */
     const tmi_marginal *grams; /* tables of products of several numbers that may be measured; their form follows from the noise */
     size_t gram_count;
-    const double *copies;              /* one per weighting: how often a table is measured, once per stratum that is apart */
-    double most_numbers;               /* that all tables together may have */
-    tmi_watch *watch;                  /* may be NULL */
+    const double *copies; /* one per weighting: how often a table is measured, once per stratum that is apart */
+    double most_numbers;  /* that all tables together may have */
+    tmi_watch *watch;     /* may be NULL */
 } tmi_search;
 
 typedef struct tmi_found_tables {

@@ -66,13 +66,12 @@ static tamis_plan *plan_with(const char *design, const char *privacy, const char
     char text[4096];
     tamis_plan *plan;
     tamis_error err = {0};
-    snprintf(
-        text, sizeof text,
-        "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
-        "columns:\n  x: %s%s\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  part: {of: h, "
-        "parts: {k: [u, w], l: v}}\n"
-        "statistics:\n%s",
-        design, privacy, x, strstr(x, "\n  y:") ? "" : "\n  y: {from: -2, to: 3, step: 1}", statistics);
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
+             "columns:\n  x: %s%s\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  part: {of: h, "
+             "parts: {k: [u, w], l: v}}\n"
+             "statistics:\n%s",
+             design, privacy, x, strstr(x, "\n  y:") ? "" : "\n  y: {from: -2, to: 3, step: 1}", statistics);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
     return plan;
 }
@@ -215,7 +214,8 @@ static void check(const char *design, const char *privacy, const char *x, const 
         tmi_measurement_name(&name, &s.measurements[i], &s.workload);
         const double least = attained(&d, &s.measurements[i]);
         const bool gram = tmi_is_gram(s.measurements[i].marginal.form); /* lengths are attained, sums with k = 1/2 alone */
-        if (found[i].l1 > 1 + 1e-12 || found[i].l2 > 1 + 1e-12 || found[i].l1 < (gram ? 0.85 : least) || found[i].l2 < least - (gram ? 1e-3 : 1e-6))
+        if (found[i].l1 > 1 + 1e-12 || found[i].l2 > 1 + 1e-12 || found[i].l1 < (gram ? 0.85 : least) ||
+            found[i].l2 < least - (gram ? 1e-3 : 1e-6))
             fail_msg("%s: %s: L1 %.15g, L2 squared %.15g of the sensitivity", design, name.bytes, found[i].l1, found[i].l2);
         tmi_text_clear(&name);
     }
@@ -246,7 +246,8 @@ static void check(const char *design, const char *privacy, const char *x, const 
 
 /* Three numbers that every row has, whatever the file contains: their products are a table. */
 #define NUMBERS \
-    "{from: 10, to: 30, step: 0.5, missing: none}\n  y: {from: -2, to: 3, step: 1, missing: none}\n  w: {from: 0, to: 8, step: 1, " \
+    "{from: 10, to: 30, step: 0.5, missing: none}\n  y: {from: -2, to: 3, step: 1, missing: none}\n  w: {from: 0, to: 8, step: " \
+    "1, " \
     "missing: none}"
 #define PRODUCTS "  - {regression: {of: x, on: [y, w]}}\n  - {regression: {of: y, on: [x, w, g]}, where: {h: [u, w]}}\n"
 
@@ -1270,7 +1271,8 @@ static void a_unit_may_be_kept_without_its_stratum(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(products_of_several_numbers), cmocka_unit_test(simple_random_samples),
+        cmocka_unit_test(products_of_several_numbers),
+        cmocka_unit_test(simple_random_samples),
         cmocka_unit_test(respondents),
         cmocka_unit_test(strata),
         cmocka_unit_test(strata_lose_their_epsilons),

@@ -24,7 +24,8 @@
 #define BOUNDED "{from: 10, to: 30.4, step: 0.5, contribution: 200}"
 #define OF_UNITS "{from: 10, to: 30.4, step: 0.5, unit_contribution: 900}"
 #define NUMBERS \
-    "{from: 10, to: 30.4, step: 0.5, missing: none}\n  y: {from: 3, to: 9, step: 1, missing: none}\n  w: {from: 0, to: 64, step: 1, " \
+    "{from: 10, to: 30.4, step: 0.5, missing: none}\n  y: {from: 3, to: 9, step: 1, missing: none}\n  w: {from: 0, to: 64, " \
+    "step: 1, " \
     "missing: none}"
 #define LIST "psus.csv" /* of clusters: those of the rows and many others */
 #define LISTED 200
@@ -386,7 +387,8 @@ static inline size_t numbers_of(const struct audited *p, tmi_gaussian gaussian, 
     size_t numbers = 0;
     assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     for (size_t i = 0; i < s.measurement_count; i++)
-        numbers += s.measurements[i].marginal.weighting == weighting || (form != TMI_FULL && s.measurements[i].marginal.form == form)
+        numbers += s.measurements[i].marginal.weighting == weighting ||
+                           (form != TMI_FULL && s.measurements[i].marginal.form == form)
                        ? s.measurements[i].numbers
                        : 0;
     tmi_schedule_clear(&s);

@@ -116,6 +116,9 @@ static const char replicated[] = WITH(
 static const char weights[] = WITH("weights: {strata: l, cluster: c, population: 900}, weight: w, max_weight: 50", PERSON);
 static const char guessed[] = WITH(
     "weights: {strata: l, cluster: c}, weight: w, max_weight: 50, typical: {population: 900, sample: 90}", PERSON);
+static const char bounded[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON
+                                          "columns:\n  x: {from: 0, to: {private: 1/8, beyond: 10}, step: 1, typical: {mean: 1, "
+                                          "sd: 1}}\nstatistics:\n  - {total: x}\n" BUDGET;
 static const char deff[] = WITH("weights: {deff: 1.5}, weight: w, max_weight: 50", PERSON);
 static const char duckdb[] = HEAD
     "source: {file: a.duckdb, table: t}\ndesign: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;

@@ -158,6 +158,7 @@ static void labels_are_copied_and_values_are_not(void **state)
         has(text, "  # day: a date; to use it as a category, declare its values\n");
         has(text, "  \"no\":\n    # the file's label cannot be used in a plan");
         if (codes) has(text, "values: [\"1\", \"2\"]\n    #   1: woman\n    #   2: man # or<U+000A>not\n");
+        has_not(text, "or by their labels"); /* one of them cannot be written in a plan */
         if (k < 3) assert_true(title);
         has_not(text, SECRET_TEXT);
         is_plan(text, false);
@@ -198,6 +199,7 @@ static void missing_codes_are_no_values(void **state)
     has(text, "  works:\n    values: [FILL_IN]\n"
               "    # codes with labels in the file; list those that are public: values: [\"1\", \"2\"]\n"
               "    #   1: yes\n    #   2: no\n"
+              "    # or by their labels, which results then show: values: [\"yes\", \"no\"]\n"
               "    # the file declares these codes missing, and so does a release:\n    #   97: left blank\n");
     tamis_free(text);
 }

@@ -1,5 +1,5 @@
-/* Products of several numbers, by brute force: all pairs of records on a grid, by what a row adds to the levels of its numbers. Their
- * distances are those that sensitivities count with: never above, and reached where the proof says so. */
+/* Products of several numbers, by brute force: all pairs of records on a grid, by what a row adds to the levels of its numbers.
+ * Their distances are those that sensitivities count with: never above, and reached where the proof says so. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -76,7 +76,8 @@ static void no_record_moves_them_further(void **state)
             const tmi_table_form form = forms[f];
             const bool even = (numbers + 1) % 2 == 0;
             const distances d = farthest(form, numbers, points[numbers]);
-            const double change = (double)tmi_gram_change(form, numbers), squared = (double)tmi_gram_change_squared(form, numbers);
+            const double change = (double)tmi_gram_change(form, numbers),
+                         squared = (double)tmi_gram_change_squared(form, numbers);
             assert_true(d.change <= change + 1e-9 && d.change_squared <= squared + 1e-9);
             assert_true(fabs(d.size - ((double)tmi_gram_size(form, numbers))) < 1e-9);
             assert_true(d.size_squared <= (double)tmi_gram_size_squared(form, numbers) + 1e-9);
@@ -112,7 +113,8 @@ static void they_are_contrasts(void **state)
                     product += tmi_gram_integer(forms[f], numbers, j, l) * tmi_gram_integer(forms[f], numbers, k, l);
                 const tmi_gram_row row = tmi_gram_row_at(numbers, j);
                 const double length = tmi_gram_times(forms[f], &row) * tmi_gram_steps(forms[f]);
-                assert_true(fabs((double)product - (j == k ? length * length * pow(3, (double)(numbers - row.count)) : 0)) < 1e-9);
+                assert_true(fabs((double)product - (j == k ? length * length * pow(3, (double)(numbers - row.count)) : 0)) <
+                            1e-9);
             }
 }
 

@@ -81,8 +81,8 @@ static tamis_status try_lie(place *p, wanted *w, delta_of *test, tamis_error *er
     return status;
 }
 
-/* Between two ends: the first place where a straight line through both is at most 0 (Illinois), or half way, every fourth time and
- * where an end is not known. */
+/* Between two ends: the first place where a straight line through both is at most 0 (Illinois), or half way, every fourth time
+ * and where an end is not known. */
 static int64_t between(const place *low, const place *high, int round)
 {
     const int64_t half = low->m + (high->m - low->m) / 2;

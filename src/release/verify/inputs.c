@@ -31,7 +31,8 @@ static bool read_marginal(tmi_marginal *marginal, const tmi_value *measurement)
         if (strcmp(weighed, weighings[k]) == 0) marginal->weighting = k;
     size_t f = 0;
     while (f < TMI_TABLE_FORMS && strcmp(form, forms[f]) != 0) f++;
-    if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || marginal->weighting == TMI_WEIGHTINGS || f == TMI_TABLE_FORMS) return false;
+    if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || marginal->weighting == TMI_WEIGHTINGS || f == TMI_TABLE_FORMS)
+        return false;
     marginal->form = (tmi_table_form)f;
     marginal->domain = (size_t)tmi_value_whole(table, "world");
     marginal->statistic = tmi_method_of(marginal->weighting) ? (size_t)tmi_value_whole(table, "statistic") : 0;

@@ -78,8 +78,8 @@ done:
 static bool has_all(const tmi_measurement *m, const tmi_schedule *s, size_t i)
 {
     const tmi_statistic_map *r = &s->workload.maps[i];
-    bool all = (m->marginal.form == TMI_FULL || tmi_is_gram(m->marginal.form)) && !tmi_method_of(m->marginal.weighting) && m->marginal.domain == r->domain &&
-               m->marginal.weighting == tmi_main_weighting(s);
+    bool all = (m->marginal.form == TMI_FULL || tmi_is_gram(m->marginal.form)) && !tmi_method_of(m->marginal.weighting) &&
+               m->marginal.domain == r->domain && m->marginal.weighting == tmi_main_weighting(s);
     for (size_t a = 0; all && a < r->axis_count; a++) {
         size_t k = 0;
         while (k < m->marginal.axis_count && m->marginal.axes[k] != r->axes[a]) k++;
@@ -132,7 +132,8 @@ static tamis_status add_copy(double *noise, double *turn, double *room, const tm
             TMI_TRY(
                 tmi_moment_sum_make(&sum, &s->workload, tmi_main_weighting(s), own, place, stratum, of[k % 2][pair], NULL, err));
             for (size_t l = 0; l < count; l++)
-                sums[k % 2][l] += tmi_combination_within(&sum.combination, &s->workload, &m->marginal, l / m->added, l % m->added);
+                sums[k % 2][l] += tmi_combination_within(&sum.combination, &s->workload, &m->marginal, l / m->added,
+                                                         l % m->added);
             tmi_moment_sum_clear(&sum);
         }
     }

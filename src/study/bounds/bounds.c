@@ -277,7 +277,9 @@ static tamis_status take_columns(study *s, tamis_error *err)
     for (size_t i = 0; i < plan->declared_count; i++) {
         const tmi_plan_column *column = &plan->columns[i];
         tmi_bounds_column *c = &made->columns[made->column_count];
-        if (!column->is_number || column->by_stratum || column->times || !tmi_population_raw(s->population, column)) continue;
+        if (!column->is_number || column->by_stratum || column->times || column->private_share ||
+            !tmi_population_raw(s->population, column))
+            continue;
         if (s->ranges.column && strcmp(s->ranges.column, column->name) != 0) continue;
         *c = (tmi_bounds_column){.column = column, .statistics = tmi_alloc(plan->asked_count, sizeof *c->statistics)};
         if (!c->statistics) return tmi_fail_memory(err);
