@@ -143,7 +143,7 @@ static void add_row(double *sums, double *row, const tmi_reconstruction *r, cons
 {
     const tmi_axis *axes = r->schedule->workload.axes;
     tmi_marginal rest = m->marginal;
-    uint32_t rest_on[TMI_MAX_AXES];
+    uint32_t rest_on[TMI_MAX_AXES] = {0};
     entry entries[TMI_MAX_AXES];
     contrasts c;
     tmi_gram_row of;
