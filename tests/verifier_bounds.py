@@ -75,6 +75,9 @@ class Bounds:
             halvings, most = b["found"]["halvings"], b["halvings_at_most"]
             above = b["worth"] * halvings + log((most + 1) / (1 - own["confidence"])) / Fraction(b["rate"])
             self.check(Fraction(own["to"]) == Fraction(b["found"]["to"]) or abs(own["to"] - float(Fraction(b["found"]["to"]))) <= 1e-9 * own["to"], "release.json.bounds")
+            if halvings == 0:  # above the largest candidate nothing is counted
+                self.check(own["rows_above_at_most"] is None, "release.json.bounds")
+                continue
             self.check(own["confidence"] == 0.95 and above - 1e-6 <= own["rows_above_at_most"] <= above + 1 + 1e-6, "release.json.bounds")
 
     def bounds_of_file(self, told):
