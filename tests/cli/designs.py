@@ -462,6 +462,11 @@ def calibration_is_right_or_refused():
             ("variance: y", "{to: [{total: y, totals: 20000}]}", "the variance of y, to whose total")):
         words = release(rows, design, "epsilon: 5", f"statistics:\n  - {statistics}\n", f"calibrate: {to}\n", REFUSED)
         assert named in words and "nearest" in words, words
+    for to, named in (  # rows: 1000 in the population, of 1 to 50 each
+            ("{total: y, totals: -5}", "from 0 to 50000"), ("{total: y, totals: 1e308}", "from 0 to 50000"), ("{total: y, totals: 50001}", "from 0 to 50000"),
+            ("{total: y, by: s, totals: [30000, 20001]}", "from 0 to 50000"), ("{total: y, by: s, totals: [30000, -1]}", "from 0 to 50000")):
+        words = release(rows, design, "epsilon: 5", "statistics:\n  - total: x\n", f"calibrate: {{to: [{to}]}}\n", INVALID)
+        assert named in words and ".totals" in words and "p.yaml:" in words, words
     few = release(rows[:9], "srs: {population: 1000, sample: 140}, nonresponse: yes", "epsilon: 1/10", "statistics:\n  - mean: x\n  - total: x\n", NUMBERS)
     assert few["results"][0]["notes"][0].startswith("not calibrated") and few["results"][1]["estimate"] is None, few["results"]
     words = release(rows, design, "epsilon: 5", "statistics:\n  - {count: units, by: g}\n", status=INVALID)
