@@ -58,7 +58,8 @@ class Bounds:
                 self.check(epsilon == Fraction(b[coin]), field + ".found_with_epsilon")
             self.check(b["worth"] == min(ceil(2 / rate), 2 ** 40), field + ".worth")
             halvings = b["found"]["halvings"]
-            self.check(isinstance(halvings, int) and 0 <= halvings <= most and Fraction(b["found"]["to"]) == beyond / 2 ** halvings, field + ".found")
+            self.check(set(b["found"]) == {"halvings", "to"} and type(halvings) is int and 0 <= halvings <= most, field + ".found")
+            self.check(not self.problems and Fraction(b["found"]["to"]) == beyond / 2 ** halvings, field + ".found")
             self.found[b["column"]["column"]] = {"from": Fraction(0), "to": beyond / 2 ** halvings, "step": step / 2 ** halvings}
         used = {n["number"]["column"]["column"] for m in self.c["measurements"] for n in m["axes"] if "number" in n}
         self.check(set(wanted) <= used, "bounds", "of a column that is not measured")
@@ -75,6 +76,9 @@ class Bounds:
             halvings, most = b["found"]["halvings"], b["halvings_at_most"]
             above = b["worth"] * halvings + log((most + 1) / (1 - own["confidence"])) / Fraction(b["rate"])
             self.check(Fraction(own["to"]) == Fraction(b["found"]["to"]) or abs(own["to"] - float(Fraction(b["found"]["to"]))) <= 1e-9 * own["to"], "release.json.bounds")
+            if halvings == 0:  # above the largest candidate nothing is counted
+                self.check(own["rows_above_at_most"] is None, "release.json.bounds")
+                continue
             self.check(own["confidence"] == 0.95 and above - 1e-6 <= own["rows_above_at_most"] <= above + 1 + 1e-6, "release.json.bounds")
 
     def bounds_of_file(self, told):

@@ -103,17 +103,40 @@ static double guessed_epsilon(const tamis_plan *plan, const tmi_plan_column *c)
     return loss->rho ? sqrt(8 * share * tmi_number_nearest(loss->rho)) : share * tmi_number_nearest(loss->epsilon);
 }
 
+static bool is_guessed(const tmi_plan_column *c)
+{
+    return c->typical && tmi_number_sign(c->typical) > 0 && !(c->typical_sd && tmi_number_sign(c->typical_sd) <= 0);
+}
+
+static double present_of(const tmi_plan_column *c) { return c->typical_share ? tmi_number_nearest(c->typical_share) : 1; }
+
+double tmi_bound_below_mean(const tmi_bound_task *t, const tmi_private_bound *b, double rows)
+{
+    const tmi_plan_column *c = b->declared;
+    const double beyond = tmi_number_nearest(c->to), rate = tmi_number_nearest(t->rate), worth = (double)t->worth;
+    double least = INFINITY, below = 0, all = 0;
+    if (!is_guessed(c)) return 0;
+    for (int h = 0; h <= b->most; h++) least = fmin(least, rows * present_of(c) * above(c, ldexp(beyond, -h)) - worth * h);
+    for (int h = 0; h <= b->most; h++) {
+        const double bound = ldexp(beyond, -h), loss = rows * present_of(c) * above(c, bound) - worth * h,
+                     weight = exp(-rate * (loss - least));
+        all += weight;
+        if (bound < tmi_number_nearest(c->typical)) below += weight;
+    }
+    return below / all;
+}
+
 static int guess(const tamis_plan *plan, const tmi_private_bound *b, double rows)
 {
     const tmi_plan_column *c = b->declared;
     const double beyond = tmi_number_nearest(c->to), units = (double)plan->privacy.rows_per_unit,
-                 worth = WORTH * units / guessed_epsilon(plan, c), mean = c->typical ? tmi_number_nearest(c->typical) : 0,
-                 present = c->typical_share ? tmi_number_nearest(c->typical_share) : 1;
+                 worth = WORTH * units / guessed_epsilon(plan, c);
     int best = 0;
     double least = INFINITY;
-    if (!(mean > 0) || (c->typical_sd && tmi_number_sign(c->typical_sd) <= 0)) return 0;
+    if (!is_guessed(c)) return 0;
+    const double mean = tmi_number_nearest(c->typical);
     for (int h = 0; h <= b->most; h++) {
-        const double bound = ldexp(beyond, -h), loss = rows * present * above(c, bound) - worth * h;
+        const double bound = ldexp(beyond, -h), loss = rows * present_of(c) * above(c, bound) - worth * h;
         if (loss < least && bound >= 2 * mean) {
             least = loss;
             best = h;
@@ -133,6 +156,7 @@ tamis_status tmi_guess_bounds(tamis_plan *plan, double rows, tamis_error *err)
 double tmi_rows_above(const tmi_bound_task *t, const tmi_private_bound *b, double confidence)
 {
     const double rate = tmi_number_down(t->rate);
+    if (b->halvings == 0) return NAN; /* rows above `beyond` are not counted apart from those at it */
     return ceil((double)t->worth * b->halvings + log((b->most + 1) / (1 - confidence)) / rate);
 }
 

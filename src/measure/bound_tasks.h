@@ -39,7 +39,12 @@ tamis_status tmi_bound_tasks_make(struct tmi_schedule *schedule, tamis_error *er
  * is how many are expected. SYSTEM. */
 tamis_status tmi_guess_bounds(tamis_plan *bounded, double rows, tamis_error *err);
 
-/* How many rows are above the bound of so many halvings at most, with probability `confidence`; whatever the data are. */
+/* The probability that the bound that is found will be below the guessed mean, as it may be where there are few rows for the
+ * epsilon of the task: from as many rows above each candidate as `typical` leads to. 0 without a guess. */
+double tmi_bound_below_mean(const tmi_bound_task *task, const tmi_private_bound *bound, double rows);
+
+/* How many rows are above the bound that was found at most, with probability `confidence`, whatever the data are; NaN of the
+ * largest candidate, above which nothing is known. */
 double tmi_rows_above(const tmi_bound_task *task, const tmi_private_bound *bound, double confidence);
 
 /* REFUSED, with the way out, if a statistic uses a column with a private bound for more than totals, means, ratios and variances,

@@ -39,6 +39,15 @@ void tmi_calibration_clear(tmi_calibration *c)
     *c = (tmi_calibration){0};
 }
 
+/* What v can be; in a row that lacks it factors are those of 0. */
+static void set_ends(tmi_calibration *c, const tmi_plan_column *x)
+{
+    const double low = x->grid.step * (double)x->grid.low / c->scale, high = x->grid.step * (double)x->grid.high / c->scale;
+    const bool complete = x->missing == TMI_NEVER;
+    c->ends[0] = complete ? low : fmin(low, 0);
+    c->ends[1] = complete ? high : fmax(high, 0);
+}
+
 tamis_status tmi_calibration_room(tmi_calibration *c, double **totals, const tmi_schedule *s, tamis_error *err)
 {
     *c = (tmi_calibration){.cells = tmi_cells_crossed(s->controls, s->control_count),
@@ -46,7 +55,9 @@ tamis_status tmi_calibration_room(tmi_calibration *c, double **totals, const tmi
                            .raking = s->plan->raking,
                            .powers = s->control_number ? 2 : 1,
                            .scale = s->control_number ? tmi_control_scale(s->control_number) : 1,
+                           .answers_vary = s->plan->design.nonresponse,
                            .watch = s->watch};
+    if (s->control_number) set_ends(c, s->control_number);
     c->factors = tmi_alloc(c->cells * c->powers, sizeof *c->factors);
     c->squares = tmi_alloc(c->cells, sizeof *c->squares);
     c->power = tmi_alloc(c->totals, sizeof *c->power);
@@ -103,13 +114,23 @@ void tmi_calibration_leave(tmi_calibration *c)
     for (size_t i = 0; i < c->cells; i++) c->squares[i] = 1;
 }
 
-/* The mean of g^2, at least that of the mean of v in a cell where noise has hidden its rows. */
+/* g^2 is largest at an end of v. */
+static double largest_factor_squared(const tmi_calibration *c, size_t cell)
+{
+    double largest = 0;
+    for (size_t k = 0; k < 2; k++) largest = fmax(largest, pow(c->factors[cell] + c->factors[c->cells + cell] * c->ends[k], 2));
+    return largest;
+}
+
+/* The mean of g^2, at least that of the mean of v in a cell where noise has hidden its rows. It is about that of the rows with large
+ * residuals if all answer, for then g is about the same for all rows. If not, g may follow v as far as answers do, and so may the
+ * residuals, so that only the largest g^2 is a bound. */
 static void set_squares(tmi_calibration *c, const double *counts)
 {
     for (size_t i = 0; i < c->cells; i++) {
         const double g = c->factors[i], n = counts[i];
-        c->squares[i] = g * g;
-        if (c->powers == 1 || !(n > 0)) continue;
+        c->squares[i] = c->powers > 1 && c->answers_vary ? largest_factor_squared(c, i) : g * g;
+        if (c->powers == 1 || c->answers_vary || !(n > 0)) continue;
         const double slope = c->factors[c->cells + i], v = fmin(fmax(counts[c->cells + i] / n, -1), 1),
                      square = fmin(fmax(counts[2 * c->cells + i] / n, v * v), 1);
         c->squares[i] += 2 * g * slope * v + slope * slope * square;

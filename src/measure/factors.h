@@ -15,10 +15,12 @@ typedef struct tmi_calibration {
     size_t levels;     /* of the axis of calibration */
     size_t *cell_of;   /* the control cell of each level, table by table; SIZE_MAX if it has none */
     double *factors;   /* g, one per power and cell */
-    double *squares;   /* the mean of g^2 over the rows of each cell */
+    double *squares;   /* g^2 of the rows of each cell: the mean, or with nonresponse the largest there can be */
     double *variables; /* `totals` numbers per cell: whether it is part of each */
     size_t *power;     /* of v in each public total: 0 of a count */
     double scale;      /* of v */
+    double ends[2];    /* of v, 0 among them where a row may lack it */
+    bool answers_vary; /* not all answer: who does, and so g, may follow v */
     double *normal;    /* the factor of the matrix of the regression on them (survey/normal.h) */
     double *slopes;    /* room for its solution */
     bool raking;

@@ -82,8 +82,8 @@ static void put_labels(tmi_text *yaml, const tmi_header_column *column, const tm
     }
 }
 
-/* Whether a plan may list the labels in the place of the codes: each can be written, none is listed twice, and none is a code, which
- * would mean itself. */
+/* Whether a plan may list the labels in the place of the codes: each can be written, none is listed twice, and none is a code,
+ * which would mean itself. */
 static bool labels_are_values(const tmi_header_column *column, const tmi_header_set *set)
 {
     size_t values = 0;

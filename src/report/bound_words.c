@@ -7,6 +7,7 @@
 #include "num/number.h"
 #include "report/report.h"
 #include "report/report_words.h"
+#include "schedule/guesses.h"
 
 /* Of the statement how many rows are above a bound. */
 #define CONFIDENCE 0.95
@@ -30,6 +31,18 @@ static void put_cost(tmi_text *text, const tmi_schedule *s, const tmi_bound_task
     tmi_text_number_up(text, t->part);
 }
 
+static void put_above(tmi_text *text, const tmi_bound_task *t, const tmi_private_bound *b)
+{
+    const double above = tmi_rows_above(t, b, CONFIDENCE);
+    if (isnan(above)) {
+        tmi_text_put(text, "It is the largest candidate, and how many rows are above it is not known.");
+        return;
+    }
+    tmi_text_format(text, "With probability %.0f %% at most ", 100 * CONFIDENCE);
+    put_number(text, above);
+    tmi_text_put(text, " rows are above it, whatever the data are.");
+}
+
 void tmi_list_bounds(tmi_lines *lines, const tmi_schedule *s)
 {
     for (size_t i = 0; i < s->bound_task_count; i++) {
@@ -47,11 +60,8 @@ void tmi_list_bounds(tmi_lines *lines, const tmi_schedule *s)
             tmi_text_put(&words, ", count as that bound: estimates and intervals are for these values.");
         } else {
             put_value(&words, b->column.to);
-            tmi_text_format(
-                &words, ", count as that bound: estimates and intervals are for these values. With probability %.0f %% at most ",
-                100 * CONFIDENCE);
-            put_number(&words, tmi_rows_above(t, b, CONFIDENCE));
-            tmi_text_put(&words, " rows are above it, whatever the data are.");
+            tmi_text_put(&words, ", count as that bound: estimates and intervals are for these values. ");
+            put_above(&words, t, b);
         }
         tmi_lines_take(lines, &words);
     }
@@ -104,6 +114,16 @@ static double times_of(size_t *count, const tmi_preview *p, const tmi_private_bo
     return *count > 0 ? exp(sum / (double)*count) : NAN;
 }
 
+/* A bound below the mean that is likelier than this is worth a warning. */
+#define LIKELY 0.02
+
+static double below_mean(const tmi_schedule *s, const tmi_bound_task *t)
+{
+    tmi_sizes z;
+    tmi_sizes_make(&z, s);
+    return tmi_bound_below_mean(t, tmi_bound_of_task(s, t), z.sample * z.response);
+}
+
 static bool is_guessed(const tmi_private_bound *b) { return b->declared->typical != NULL; }
 
 static void put_verdict(tmi_text *text, double times, const tmi_private_bound *b)
@@ -140,7 +160,13 @@ void tmi_write_bounds(tmi_text *text, const tmi_preview *p)
             tmi_text_put(&line, "; errors are for ");
             put_value(&line, b->column.to);
             tmi_text_put(&line, ", which `typical` leads to.");
-            put_verdict(&line, times, b);
+            if (below_mean(s, t) > LIKELY)
+                tmi_text_format(
+                    &line,
+                    " TOO FEW ROWS: with probability %.0f %% the bound would be below the mean, and most of the values "
+                    "clamped. Helps: a larger share of the budget, a smaller `beyond`, or a public bound.",
+                    100 * below_mean(s, t));
+            else put_verdict(&line, times, b);
         } else {
             tmi_text_put(&line, "; errors are for the largest one: `typical: {mean, sd}` says which one to expect.");
         }
@@ -163,6 +189,7 @@ void tmi_put_bounds_expected(tmi_json_out *out, const tmi_preview *p)
         tmi_add_exact(out, "to", b->column.to);
         tmi_json_add_integer(out, "statistics", (int64_t)count);
         tmi_json_add_real(out, "error_of_public_bound", times);
+        tmi_json_add_real(out, "below_mean", below_mean(s, &s->bound_tasks[i]));
         tmi_json_close(out, '}');
         tmi_json_close(out, '}');
     }

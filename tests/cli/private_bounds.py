@@ -152,11 +152,15 @@ def check_says_whether_it_helps():
         skewed(folder, to="1000000")
         public = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)
         assert "bounds" not in public
-        ratio = public["statistics"][0]["expected_error"] / private["expected_error"] if "expected_error" in private else None
-        assert ratio is None or abs(ratio / bound["guess"]["error_of_public_bound"] - 1) < 0.05
+        ratio = public["statistics"][0]["se"] / private["se"]
+        assert abs(ratio / bound["guess"]["error_of_public_bound"] - 1) < 0.05
         skewed(folder, epsilon="40", to="{private: 1/8, beyond: 20000}")
         told = " ".join(tamis("check", "plan.yaml", cwd=folder).stdout.split())
         assert "Hardly helps" in told or "DOES NOT HELP" in told, told
+        few = SKEWED.replace("sample: 2000", "sample: 40")
+        (folder / "plan.yaml").write_text(few.format(epsilon="1", to="{private: 1/8, beyond: 1e6}", typical=", typical: {mean: 3000, sd: 3000}"))
+        told = " ".join(tamis("check", "plan.yaml", cwd=folder).stdout.split())
+        assert "TOO FEW ROWS: with probability" in told, told
         skewed(folder, typical="")
         told = " ".join(tamis("check", "plan.yaml", cwd=folder).stdout.split())
         assert "errors are for the largest one: `typical: {mean, sd}` says which one to expect" in told, told

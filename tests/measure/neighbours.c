@@ -294,6 +294,17 @@ static void products_of_several_numbers(void **state)
     tamis_plan_free(plan);
 }
 
+/* The number that results are calibrated to is an axis of every table. */
+static void calibrated_to_the_total_of_a_number(void **state)
+{
+    (void)state;
+    static const char sums[] = "  - {count: units, by: g}\n  - {total: x, by: h}\n  - {mean: y}\n"
+                               "calibrate: {to: [{count: units, by: g, totals: [9, 11]}, {total: y, totals: 20}]}\n";
+    check("srs: {population: 20, sample: 2}", "epsilon: 1", X, sums, two, 2, ones, 1);
+    check("bernoulli: {rate: 1/10, population: 20}", "rho: 1", X, sums, two, 2, ones, 1);
+    check(STRATIFIED("900", "6"), "epsilon: 1", X, sums, four, 4, ones, 1);
+}
+
 /* Some did not answer, or who answered is protected: how many rows there are is no more public than what they contain. */
 static void respondents(void **state)
 {
@@ -1272,6 +1283,7 @@ int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(products_of_several_numbers),
+        cmocka_unit_test(calibrated_to_the_total_of_a_number),
         cmocka_unit_test(simple_random_samples),
         cmocka_unit_test(respondents),
         cmocka_unit_test(strata),

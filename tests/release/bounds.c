@@ -296,6 +296,10 @@ static void values_are_clamped_at_what_was_found(void **state)
     assert_true(fabs(r->results.list[0].estimate - 10 * sum) < 0.05 * sum);
     assert_true(fabs(r->results.list[2].estimate - sum / rows_with) < 0.01 * sum);
     assert_true(r->results.list[2].upper <= ldexp(64, -halvings) + 1e-9); /* nobody can be above it */
+    /* one row is above 8: a doubling is worth 1, and log(8 / 0.05) is 5.1 rows of epsilon 750 */
+    assert_true(tmi_rows_above(&r->schedule.bound_tasks[0], bound, 0.95) == 4);
+    assert_int_equal(tmi_schedule_set_bound(&r->schedule, 0, 0, NULL), TAMIS_OK);
+    assert_true(isnan(tmi_rows_above(&r->schedule.bound_tasks[0], bound, 0.95)));
     tamis_release_free(r);
     tamis_plan_free(plan);
 }

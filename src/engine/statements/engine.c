@@ -118,7 +118,8 @@ static tamis_status count_statement(state *s, tamis_error *err)
     return tmi_fail(
         err, TAMIS_REFUSED,
         "the plan needs more than one statement after the charge, and the table may change between them: name one state "
-        "of its rows in `table` and as `rows_version`, or release quantiles and other statistics by plans of their own");
+        "of its rows in `table` and as `rows_version`, or declare bounds and release quantiles and other statistics by plans of "
+        "their own");
 }
 
 static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err)

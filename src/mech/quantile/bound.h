@@ -21,8 +21,8 @@
  * composition/concentrated.h. (A rank's distance from a target, in the place of N, would need epsilon / 2.)
  *
  * Accuracy. With probability 1 - beta the loss of what is chosen is at most the smallest one plus log((J + 1) / beta) / rate,
- * whatever the data. The smallest is at most worth * J, that of `beyond`; so the rows above the chosen bound are, with
- * probability 1 - beta, at most worth * (J - j) + log((J + 1) / beta) / rate. */
+ * whatever the data. The smallest is at most worth * J, that of `beyond`, above which no row counts; so the rows above the
+ * chosen bound, unless that is `beyond`, are at most worth * (J - j) + log((J + 1) / beta) / rate, with probability 1 - beta. */
 #ifndef TMI_MECH_QUANTILE_BOUND_H
 #define TMI_MECH_QUANTILE_BOUND_H
 
