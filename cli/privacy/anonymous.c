@@ -199,6 +199,24 @@ static void json_bound(const char *name, tamis_bound z)
     printf("\"%s\": {\"lower\": %s, \"upper\": %s}", name, low, high);
 }
 
+/* Whether so few whole reports look alike that anonymity adds little, in a sentence that says what would help. */
+static bool few_alike(char *words, size_t size, const tamis_reports *reports)
+{
+    const double alike = tamis_reports_alike(reports);
+    char now[TAMIS_DECIMAL], more[64] = "";
+    if (!(alike < TAMIS_REPORTS_ALIKE)) return false;
+    tamis_decimal_down(now, alike, 2);
+    const double needed = ceil((double)reports->reports * TAMIS_REPORTS_ALIKE / alike);
+    if (needed <= TAMIS_MAX_REPORTS) snprintf(more, sizeof more, " (about %.0f)", needed);
+    snprintf(
+        words, size,
+        "Anonymity adds little to whole reports here, because too few of them look alike: number of reports x (sum of the two "
+        "lie probabilities)^%" PRId64 " is %s, and should be at least %d. Fewer bits per report, a larger lie probability or "
+        "more reports%s would help; so would publishing only the counts of the bits, without --whole.",
+        reports->positions, now, TAMIS_REPORTS_ALIKE, more);
+    return true;
+}
+
 static void json_answer(const request *r, const char *name, tamis_bound z)
 {
     printf(", \"%s\": {", name);
@@ -240,6 +258,8 @@ static void show_json(const request *r, const answer *a)
         if (r->rate) printf(", \"rate\": \"%s\"", cli_value(r->call, "rate"));
         json_answer(r, "sample", a->sampled);
     }
+    char words[512];
+    if (few_alike(words, sizeof words, reports)) printf(", \"warnings\": [\"%s\"]", words);
     puts("}");
 }
 
@@ -278,6 +298,8 @@ static void head(const request *r)
 
 static void explain(const request *r, const answer *a)
 {
+    char words[512];
+    const bool few = few_alike(words, sizeof words, &r->reports);
     bool gap = a->anonymous.upper > a->anonymous.lower * 1.006;
     puts("\nWhat it means");
     cli_paragraph(stdout,
@@ -290,6 +312,7 @@ static void explain(const request *r, const answer *a)
         "The guarantee protects one person's answer, whatever the others answered. It weakens with every report that is "
         "missing: repeat this command with the number of reports received.",
         2);
+    if (few) cli_paragraph(stdout, words, 2);
     if (gap)
         cli_paragraph(stdout,
                       "The epsilon or delta to publish is a proved upper bound. The line below it is what a known attack "

@@ -187,10 +187,11 @@ static tamis_status add_number(tmi_schedule *s, const tmi_plan_column *x, tamis_
                              "{count: units, by: {%s: [...]}, totals: [...]}",
                              s->control_number->name, x->name, x->name);
     if (x->conditions)
-        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
-                             "calibrate: the total of %s is a count; nearest setting that works: write it as one, by the category or "
-                             "the ranges that it is made from, {count: units, by: ..., totals: ...}",
-                             x->name);
+        return tmi_fail_file(
+            err, TAMIS_REFUSED, plan->name, 0,
+            "calibrate: the total of %s is a count; nearest setting that works: write it as one, by the category or "
+            "the ranges that it is made from, {count: units, by: ..., totals: ...}",
+            x->name);
     if (plan->raking)
         return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
                              "calibrate: raking to the total of %s multiplies weights by a function of each row's value, which "

@@ -122,9 +122,9 @@ static double largest_factor_squared(const tmi_calibration *c, size_t cell)
     return largest;
 }
 
-/* The mean of g^2, at least that of the mean of v in a cell where noise has hidden its rows. It is about that of the rows with large
- * residuals if all answer, for then g is about the same for all rows. If not, g may follow v as far as answers do, and so may the
- * residuals, so that only the largest g^2 is a bound. */
+/* The mean of g^2, at least that of the mean of v in a cell where noise has hidden its rows. It is about that of the rows with
+ * large residuals if all answer, for then g is about the same for all rows. If not, g may follow v as far as answers do, and so
+ * may the residuals, so that only the largest g^2 is a bound. */
 static void set_squares(tmi_calibration *c, const double *counts)
 {
     for (size_t i = 0; i < c->cells; i++) {

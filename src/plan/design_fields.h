@@ -20,6 +20,8 @@ typedef struct tmi_drawn {
 tmi_read_value tmi_read_design_population, tmi_read_design_sample, tmi_read_design_rate, tmi_read_design_probability,
     tmi_read_design_frame, tmi_read_design_psus, tmi_read_design_cluster;
 
+void tmi_read_rate(tmi_reader *reader, const tmi_value *value, tamis_number **rate);
+
 #define TMI_KEY_POPULATION "population", .read = tmi_read_design_population, .required = "population: 6194"
 #define TMI_KEY_SAMPLE "sample", .read = tmi_read_design_sample, .required = "sample: 200"
 #define TMI_KEY_RATE "rate", .read = tmi_read_design_rate, .required = "rate: 0.1"

@@ -120,6 +120,25 @@ def forms_are_told_apart():
 
 
 @case
+def whole_reports_that_hardly_hide_say_so():
+    """Fewer than 20 look alike, reports (2 lie)^bits: what would help is said. 320 of 4 bits that lie with 1/4 are just enough."""
+    def asked(*words):
+        return told(*words, "--epsilon", "1").get("warnings", [])
+
+    (few,) = asked("--reports", "319", "--bits", "4", "--whole", "--lie", "1/4")
+    assert "is 19.9" in few or "is 19," in few, few
+    assert "at least 20" in few and "more reports (about 320)" in few and "Fewer bits" in few and "larger lie" in few, few
+    assert "counts of the bits" in few and few in " ".join(
+        tamis("privacy", "anonymous", "--reports", "319", "--bits", "4", "--whole", "--lie", "1/4", "--epsilon", "1").stdout.split())
+    assert not asked("--reports", "320", "--bits", "4", "--whole", "--lie", "1/4")
+    assert not asked("--reports", "320", "--bits", "4", "--lie", "1/4")  # counts
+    assert not asked("--reports", "2", "--bits", "1", "--whole", "--lie", "1/4")  # exact
+    assert asked("--reports", "319", "--bits", "4", "--whole", "--lie", "3/8", "--lie-zero", "1/8")
+    (far,) = asked("--reports", "100", "--bits", "60", "--whole", "--lie", "1/4")
+    assert "more reports would help" in far, far  # more than there can be
+
+
+@case
 def a_sample_adds_to_it():
     out = told("--reports", "500", "--lie", "1/4", "--population", "20000")
     assert out["sample"]["epsilon"]["upper"] < 0.05 * out["anonymous"]["epsilon"]["upper"]

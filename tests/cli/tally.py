@@ -90,10 +90,13 @@ def both_ends_of_the_guarantee_by_the_definition():
 
 @case
 def certificates_of_the_first_bounds_still_verify():
-    """tests/data/tally has the certificate of a table from before the exchange bound; a new one says which bounds it has."""
+    """tests/data/tally has the certificates of two tables: from before the exchange bound, and from before the words that say where
+    too few reports look alike. A new one says which bounds it has."""
     old = TOP / "tests" / "data" / "tally" / "first-bounds.json"
     done = tamis("verify", old)
     assert done.returncode == OK and "epsilon 1.112" in done.stdout, done.stdout
+    second = tamis("verify", old.with_name("exchange-bounds.json"))
+    assert second.returncode == OK and "publish the counts of the bits alone" in " ".join(second.stdout.split()), second.stdout
     counts = json.loads(old.read_text())["tally"]
     rows = [",".join(str(cell >> i & 1) for i in range(3)) + "\n" for cell, count in enumerate(counts["cells"]) for _ in range(count)]
     with tempfile.TemporaryDirectory() as folder:
@@ -101,12 +104,35 @@ def certificates_of_the_first_bounds_still_verify():
         assert made.returncode == OK, made.stderr
         path = pathlib.Path(folder) / "new" / "certificate.json"
         certificate = json.loads(path.read_text())
-        assert certificate["guarantee"]["bounds"] == 2 and certificate["guarantee"]["anonymous_epsilon"]["upper"] < 0.9
+        assert certificate["guarantee"]["bounds"] == 3 and certificate["guarantee"]["anonymous_epsilon"]["upper"] < 0.9
         assert tamis("verify", path.parent).returncode == OK
-        for bounds in (1, 3):
-            path.write_text(path.read_text().replace('"bounds": 2', f'"bounds": {bounds}'))
+        for bounds in (1, 4):
+            path.write_text(path.read_text().replace('"bounds": 3', f'"bounds": {bounds}'))
             assert tamis("verify", path.parent).returncode != OK
-            path.write_text(path.read_text().replace(f'"bounds": {bounds}', '"bounds": 2'))
+            path.write_text(path.read_text().replace(f'"bounds": {bounds}', '"bounds": 3'))
+
+
+@case
+def tables_with_little_anonymity_say_so():
+    """With fewer than reports (2 lie)^bits = 20 the words say so on the screen, in JSON and on the page; the certificate verifies."""
+    def words(rows, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {"reports.csv": "a,b,c\n" + "1,0,1\n" * rows}
+            made = tally(folder, "--lie", "1/4", *options, "--out", "new", files=files)
+            assert made.returncode == OK, made.stderr
+            new = pathlib.Path(folder) / "new"
+            assert tamis("verify", new).returncode == OK
+            told = [w for w in json.loads((new / "release.json").read_text())["in_words"] if "look alike" in w]
+            for text in (made.stdout, tamis("verify", new).stdout):
+                assert all(w in " ".join(text.split()) for w in told), text
+            assert ("look alike" in (new / "report.html").read_text()) == bool(told)
+            return told
+
+    (few,) = words(159, "--table")
+    assert "adds little" in few and "at least 20" in few and "(about 160)" in few and "without --table" in few, few
+    assert not words(160, "--table") and not words(159)
+    (none,) = words(3, "--table")
+    assert "(about 160)" in none
 
 
 @case

@@ -16,7 +16,7 @@ static double exchange(const tamis_reports *r, const char *eps)
 {
     tamis_number *e = number(eps);
     double delta = 0;
-    assert_int_equal(tmi_exchange_delta(&delta, r, &(tmi_loss_at){.eps = e}, NULL), TAMIS_OK);
+    assert_int_equal(tmi_exchange_delta(&delta, r, &(tmi_loss_at){.eps = e}, 0, NULL), TAMIS_OK);
     tamis_number_free(e);
     return delta;
 }
@@ -38,18 +38,19 @@ static void never_below_the_truth(void **state)
             r.ones = cases[c].ones;
             r.exactly = cases[c].ones > 0;
             assert_int_equal(tmi_randomizer_init(&table, &r, NULL), TAMIS_OK);
+            tmi_enumeration *all;
+            assert_int_equal(tmi_enumeration_new(&all, &table, r.reports, NULL), TAMIS_OK);
+            assert_non_null(all);
             for (size_t k = 0; k < sizeof losses / sizeof *losses; k++) {
                 tamis_number *eps = number(losses[k]);
                 tamis_bound exact;
-                bool done;
-                assert_int_equal(tmi_enumerate_delta(&exact, &done, &table, r.reports, &(tmi_loss_at){.eps = eps}, NULL),
-                                 TAMIS_OK);
-                assert_true(done);
+                assert_int_equal(tmi_enumeration_delta(&exact, all, &(tmi_loss_at){.eps = eps}, NULL), TAMIS_OK);
                 double delta = exchange(&r, losses[k]);
                 if (delta < exact.lower) fail_msg("%zu, lie %s, eps %s: %g < %g", c, lies[l], losses[k], delta, exact.lower);
                 told += delta < 1;
                 tamis_number_free(eps);
             }
+            tmi_enumeration_free(all);
             tmi_randomizer_clear(&table);
             tamis_number_free(lie);
         }
@@ -188,6 +189,31 @@ static void says_nothing_elsewhere(void **state)
     tamis_number_free(same);
 }
 
+/* With a goal the answer is on the same side of it, and never below the smallest bound; the guess has one class only. */
+static void a_goal_saves_work_only(void **state)
+{
+    static const char *const losses[] = {"0.2", "0.4", "0.6", "0.8", "1"};
+    tamis_number *lie = number("1/4");
+    (void)state;
+    for (int64_t bits = 2; bits <= 6; bits += 2)
+        for (size_t k = 0; k < sizeof losses / sizeof *losses; k++) {
+            tamis_number *eps = number(losses[k]);
+            const tmi_loss_at at = {.eps = eps};
+            const tamis_reports r = whole(4000, bits, lie);
+            const double smallest = exchange(&r, losses[k]);
+            double about;
+            assert_int_equal(tmi_exchange_about(&about, &r, &at, NULL), TAMIS_OK);
+            assert_true(about <= smallest * 1.001);
+            for (double goal = smallest / 16; goal <= fmin(1, 16 * smallest); goal *= 1.9) {
+                double found;
+                assert_int_equal(tmi_exchange_delta(&found, &r, &at, goal, NULL), TAMIS_OK);
+                assert_true(found >= smallest && (found <= goal) == (smallest <= goal));
+            }
+            tamis_number_free(eps);
+        }
+    tamis_number_free(lie);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     tamis_number *lie = number("1/4"), *eps = number("1/2");
@@ -195,7 +221,8 @@ static void every_allocation_may_fail(void **state)
     double delta;
     tamis_error err;
     (void)state;
-    EVERY_ALLOCATION_FAILS(tmi_exchange_delta(&delta, &r, &(tmi_loss_at){.eps = eps}, &err), assert_true(delta == 1));
+    EVERY_ALLOCATION_FAILS(tmi_exchange_delta(&delta, &r, &(tmi_loss_at){.eps = eps}, 0, &err), assert_true(delta == 1));
+    EVERY_ALLOCATION_FAILS(tmi_exchange_about(&delta, &r, &(tmi_loss_at){.eps = eps}, &err), assert_true(delta == 1));
     tamis_number_free(lie);
     tamis_number_free(eps);
 }
@@ -205,7 +232,8 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(never_below_the_truth),        cmocka_unit_test(near_the_truth_of_one_bit),
         cmocka_unit_test(the_formula_answer_by_answer), cmocka_unit_test(many_reports_of_many_bits),
-        cmocka_unit_test(says_nothing_elsewhere),       cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(says_nothing_elsewhere),       cmocka_unit_test(a_goal_saves_work_only),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #include "tests/release/place.h"
 
 #define SRS "srs: {population: 80, sample: 8}"
+#define STRATA "stratified: {by: s, within: srs, strata: {p: {population: 90, sample: 4}, q: {population: 30, sample: 4}}}"
 #define SUMS "  - {total: x, by: g}\n  - {mean: x}\n"
 #define PRIVATE "{from: 0, to: {private: 1/4, beyond: 64}, step: 0.5}"
 
@@ -233,11 +234,8 @@ static void certify(tmi_certified_tables *c, const tmi_schedule *s)
  * laws and clamps: nothing that is settled before the bound is known depends on it. */
 static void a_public_bound_means_the_same_tables(void **state)
 {
-    static const char *const designs[] = {
-        SRS, "weights: {population: 240}, weight: w, max_weight: 50",
-        "stratified: {by: s, within: srs, strata: {p: {population: 90, sample: 4}, q: {population: "
-        "30, sample: 4}}}",
-        "cluster: {by: c, population: 60, sample: 6, smallest: 1, largest: 9}"};
+    static const char *const designs[] = {SRS, "weights: {population: 240}, weight: w, max_weight: 50", STRATA,
+                                          "cluster: {by: c, population: 60, sample: 6, smallest: 1, largest: 9}"};
     (void)state;
     for (size_t d = 0; d < 4; d++) {
         tamis_plan *plan = private_plan(designs[d], "epsilon: 4",

@@ -55,6 +55,11 @@ typedef struct tamis_reports {
  * else all; 0 if the form has none (categories) or the numbers of bits and ones are not valid. */
 TAMIS_API int64_t tamis_reports_differing(const tamis_reports *reports);
 
+/* About how many whole reports of several bits look alike: reports (lie_one + lie_zero)^positions. Below TAMIS_REPORTS_ALIKE
+ * anonymity adds little to them. INFINITY for all other forms, and NAN for what is not valid. */
+#define TAMIS_REPORTS_ALIKE 20
+TAMIS_API double tamis_reports_alike(const tamis_reports *reports);
+
 /* The local epsilon: that of one report with its sender, and of everything computed from it. It is also the pure epsilon of the
  * anonymised reports, whatever their number.
  *

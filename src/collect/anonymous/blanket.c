@@ -169,7 +169,8 @@ static void add_rest(steps *s)
     tmi_ball_clear(&zero);
 }
 
-tamis_status tmi_blanket_delta(double *delta, const tmi_randomizer *r, int64_t n, const tmi_loss_at *at, tamis_error *err)
+tamis_status tmi_blanket_delta(double *delta, const tmi_randomizer *r, int64_t n, const tmi_loss_at *at, double goal,
+                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     steps s;
@@ -180,7 +181,7 @@ tamis_status tmi_blanket_delta(double *delta, const tmi_randomizer *r, int64_t n
     tmi_ball_init(&excess);
     tmi_loss_at_balls(&e, &excess, at, BITS);
     *delta = 0;
-    for (size_t k = 0; k < r->pair_count; k++) {
+    for (size_t k = r->pair_count; k-- > 0;) { /* those that differ most are last */
         s.count = 0;
         for (size_t y = 0; y < r->outputs; y++) {
             tmi_ball *m = &s.probability[s.count];
@@ -191,6 +192,10 @@ tamis_status tmi_blanket_delta(double *delta, const tmi_randomizer *r, int64_t n
         add_rest(&s);
         TMI_TRY(mean_excess(&found, &s, n, err));
         *delta = fmax(*delta, found);
+        if (goal > 0 && *delta > goal) {
+            *delta = 1; /* the other pairs may have more */
+            break;
+        }
     }
 done:
     if (status != TAMIS_OK) *delta = 1;

@@ -248,18 +248,21 @@ done:
 
 /* ---- N ---- */
 
+/* Either end may be NULL; `lower` alone costs little. */
 static tamis_status add_up(tmi_ball *lower, tmi_ball *upper, sum *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     const tmi_binomial law = {s->n, s->twice};
     tmi_ball mass, odds, rest, x, f;
     tmi_ball_inits(&mass, &odds, &rest, &x, &f, NULL);
-    TMI_TRY(tmi_binomial_part(&x, &law, TMI_AT_MOST, s->low - 1, BITS, err));
-    TMI_TRY(tmi_binomial_part(&f, &law, TMI_AT_LEAST, s->high + 1, BITS, err));
-    tmi_ball_add(upper, &x, &f, BITS); /* a sum is at most a n */
-    tmi_ball_mul(upper, upper, &s->a, BITS);
-    tmi_ball_mul_int(upper, upper, s->n, BITS);
-    tmi_ball_set_int(lower, 0);
+    if (upper) {
+        TMI_TRY(tmi_binomial_part(&x, &law, TMI_AT_MOST, s->low - 1, BITS, err));
+        TMI_TRY(tmi_binomial_part(&f, &law, TMI_AT_LEAST, s->high + 1, BITS, err));
+        tmi_ball_add(upper, &x, &f, BITS); /* a sum is at most a n */
+        tmi_ball_mul(upper, upper, &s->a, BITS);
+        tmi_ball_mul_int(upper, upper, s->n, BITS);
+    }
+    if (lower) tmi_ball_set_int(lower, 0);
     TMI_TRY(tmi_binomial_part(&mass, &law, TMI_MASS, s->low, BITS, err));
     tmi_ball_set_number(&odds, s->twice, BITS);
     tmi_ball_neg(&x, &odds);
@@ -268,21 +271,25 @@ static tamis_status add_up(tmi_ball *lower, tmi_ball *upper, sum *s, tamis_error
     tmi_ball_neg(&rest, &s->share);
     tmi_ball_add_int(&rest, &rest, 1, BITS);
     for (int64_t n = s->low; n <= s->high; n++) {
-        TMI_TRY(mean_over_rest(&f, s, n, err));
-        tmi_ball_mul(&f, &f, &mass, BITS);
-        tmi_ball_add(upper, upper, &f, BITS);
-        tmi_ball_mul_int(&x, &s->share, s->n - n, BITS);
-        TMI_TRY(mean_over_coins(&f, s, n, &x, err));
-        tmi_ball_mul(&f, &f, &mass, BITS);
-        tmi_ball_add(lower, lower, &f, BITS);
+        if (upper) {
+            TMI_TRY(mean_over_rest(&f, s, n, err));
+            tmi_ball_mul(&f, &f, &mass, BITS);
+            tmi_ball_add(upper, upper, &f, BITS);
+        }
+        if (lower) {
+            tmi_ball_mul_int(&x, &s->share, s->n - n, BITS);
+            TMI_TRY(mean_over_coins(&f, s, n, &x, err));
+            tmi_ball_mul(&f, &f, &mass, BITS);
+            tmi_ball_add(lower, lower, &f, BITS);
+        }
         if (n == s->high) break;
-        edges_less(s, s->n - n, &rest);
+        if (upper) edges_less(s, s->n - n, &rest);
         tmi_ball_mul(&mass, &mass, &odds, BITS);
         tmi_ball_mul_int(&mass, &mass, s->n - n, BITS);
         tmi_ball_div_int(&mass, &mass, n + 1, BITS);
     }
-    tmi_ball_div_int(upper, upper, s->n, BITS);
-    tmi_ball_div_int(lower, lower, s->n, BITS);
+    if (upper) tmi_ball_div_int(upper, upper, s->n, BITS);
+    if (lower) tmi_ball_div_int(lower, lower, s->n, BITS);
 done:
     tmi_ball_clears(&mass, &odds, &rest, &x, &f, NULL);
     return status;
@@ -296,7 +303,7 @@ static void windows(sum *s)
 }
 
 tamis_status tmi_categories_delta(tamis_bound *delta, int64_t k, const tamis_number *lie, int64_t n, const tmi_loss_at *at,
-                                  tamis_error *err)
+                                  tmi_ends ends, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_exact exact = TMI_EXACT(err);
@@ -325,9 +332,10 @@ tamis_status tmi_categories_delta(tamis_bound *delta, int64_t k, const tamis_num
         goto done;
     }
     windows(&s);
-    TMI_TRY(edges_make(&s, err));
-    TMI_TRY(add_up(&lower, &upper, &s, err));
-    *delta = (tamis_bound){fmax(0, tmi_ball_bound(&lower).lower), fmin(1, fmax(0, tmi_ball_bound(&upper).upper))};
+    if (ends != TMI_ENDS_LOWER) TMI_TRY(edges_make(&s, err));
+    TMI_TRY(add_up(ends == TMI_ENDS_UPPER ? NULL : &lower, ends == TMI_ENDS_LOWER ? NULL : &upper, &s, err));
+    if (ends != TMI_ENDS_UPPER) delta->lower = fmax(0, tmi_ball_bound(&lower).lower);
+    if (ends != TMI_ENDS_LOWER) delta->upper = fmin(1, fmax(0, tmi_ball_bound(&upper).upper));
 done:
     sum_clear(&s);
     tmi_exact_clear(&exact);

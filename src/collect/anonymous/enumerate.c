@@ -7,7 +7,10 @@
  * All of that is done in doubles first, with a bound on their rounding. Balls then decide between the few compositions and pairs
  * that may have the largest delta. With u = 2^-53, m kinds and probabilities known to 2 u, one more report multiplies the
  * relative error of a mass by at most (1+u)^(m+3). P - E Q is a sum of m products of a mass and a coefficient, which is known to
- * 2 u or to an absolute error. Masses that underflow are wrong by less than ABSOLUTE. */
+ * 2 u or to an absolute error. Masses that underflow are wrong by less than ABSOLUTE.
+ *
+ * Delta falls in E. So what a composition and a pair had at most at a smaller E they have at most now, and where that is less
+ * than what some other one has at least, they are not looked at again. */
 #include <math.h>
 #include <string.h>
 
@@ -35,21 +38,34 @@ typedef struct gains {
     double *gain, absolute;
 } gains;
 
-typedef struct tree {
+/* What the doubles have said at one E, or at a smaller one. */
+typedef struct answered {
+    double exp_eps; /* e^eps from above */
+    double *most;   /* of each leaf and pair: its delta is at most this */
+} answered;
+
+#define ANSWERED 64 /* the search for an epsilon asks some twenty times; nothing is kept of questions beyond these */
+
+struct tmi_enumeration {
     const tmi_randomizer *r;
-    const tmi_loss_at *at;
     int64_t n;
     level *levels; /* 0 ... n */
     tmi_ball e, p, q, term, delta, best;
-    double *p_about;     /* as p of the randomizer */
-    gains *gains;        /* of each pair */
-    size_t *path, *made; /* the answers of the others: of this leaf, and those of which the balls are made */
-    int64_t balls;       /* so many of them */
-    double *most;        /* of each leaf and pair: its delta is at most this */
-    size_t place;        /* in this list */
-    double least;        /* some pair has at least this */
-    bool deciding;       /* by balls */
-} tree;
+    double *p_about, none; /* as p of the randomizer, and what is wrong with it in absolute terms */
+    gains *gains;          /* of each pair */
+    size_t *path, *made;   /* the answers of the others: of this leaf, and those of which the balls are made */
+    size_t *worst;         /* those of a leaf that had the largest delta; */
+    bool any_worst;        /* whether there is one */
+    int64_t balls;         /* so many of `made` */
+    size_t leaves;
+    answered answered[ANSWERED];
+    size_t answered_count;
+    double *most;  /* of each leaf and pair: its delta is at most this */
+    size_t place;  /* in this list */
+    double least;  /* some pair has at least this */
+    bool deciding; /* by balls */
+};
+typedef tmi_enumeration tree;
 
 static double histograms(double t, double kinds) { return round(exp(lgamma(t + kinds) - lgamma(t + 1) - lgamma(kinds))); }
 
@@ -215,14 +231,27 @@ static void decide_pair(tree *t, tmi_answers pair)
 static void leaf(tree *t)
 {
     for (size_t k = 0; k < t->r->pair_count; k++, t->place++) {
+        if (t->most[t->place] < t->least) continue;
         if (t->deciding) {
-            if (t->most[t->place] >= t->least) decide_pair(t, t->r->pairs[k]);
+            decide_pair(t, t->r->pairs[k]);
             continue;
         }
         double least;
         about_pair(&least, &t->most[t->place], t, &t->gains[k]);
-        t->least = fmax(t->least, least);
+        if (least <= t->least) continue;
+        t->least = least;
+        memcpy(t->worst, t->path, (size_t)(t->n - 1) * sizeof *t->path);
+        t->any_worst = true;
     }
+}
+
+/* Whether one of the next leaves may have the largest delta. */
+static bool may_be_worst(const tree *t, size_t leaves)
+{
+    const double *most = &t->most[t->place];
+    for (size_t i = 0; i < leaves * t->r->pair_count; i++)
+        if (!(most[i] < t->least)) return true;
+    return false;
 }
 
 /* Others who have answers from x on. */
@@ -233,9 +262,27 @@ static void descend(tree *t, int64_t depth, size_t x)
         return;
     }
     for (size_t answer = x; answer < t->r->inputs; answer++) {
+        const size_t below = (size_t)histograms((double)(t->n - 2 - depth), (double)(t->r->inputs - answer));
+        if (!may_be_worst(t, below)) {
+            t->place += below * t->r->pair_count;
+            continue;
+        }
         t->path[depth] = answer;
         if (!t->deciding) add_report_about(t, &t->levels[depth + 1], &t->levels[depth], answer);
         descend(t, depth + 1, answer);
+    }
+}
+
+/* What the worst leaf of the last question has at least now. */
+static void begin_at_worst(tree *t)
+{
+    t->least = 0;
+    if (!t->any_worst) return;
+    for (int64_t i = 0; i + 1 < t->n; i++) add_report_about(t, &t->levels[i + 1], &t->levels[i], t->worst[i]);
+    for (size_t k = 0; k < t->r->pair_count; k++) {
+        double least, most;
+        about_pair(&least, &most, t, &t->gains[k]);
+        t->least = fmax(t->least, least);
     }
 }
 
@@ -249,63 +296,92 @@ static double about(const tmi_ball *x, double *absolute)
     return nearest;
 }
 
-/* What the doubles are made from, and the lists of leaves. */
+/* The doubles that no question changes. */
 static tamis_status make_about(tree *t, tamis_error *err)
 {
     const tmi_randomizer *r = t->r;
-    size_t kinds = r->outputs, leaves = (size_t)histograms((double)t->n - 1, (double)r->inputs), depth = (size_t)t->n;
+    const size_t kinds = r->outputs, depth = (size_t)t->n;
+    t->leaves = (size_t)histograms((double)t->n - 1, (double)r->inputs);
     t->p_about = tmi_alloc(r->inputs * kinds, sizeof *t->p_about);
     t->gains = tmi_alloc(r->pair_count, sizeof *t->gains);
-    t->most = tmi_alloc(leaves * r->pair_count, sizeof *t->most);
     t->path = tmi_alloc(depth, sizeof *t->path);
     t->made = tmi_alloc(depth, sizeof *t->made);
-    if (!t->p_about || !t->gains || !t->most || !t->path || !t->made) return tmi_fail_memory(err);
-    double none = 0; /* probabilities are not 0 */
-    for (size_t i = 0; i < r->inputs * kinds; i++) t->p_about[i] = about(&r->p[i], &none);
+    t->worst = tmi_alloc(depth, sizeof *t->worst);
+    if (!t->p_about || !t->gains || !t->path || !t->made || !t->worst) return tmi_fail_memory(err);
+    for (size_t k = 0; k < r->pair_count; k++)
+        if (!(t->gains[k].gain = tmi_alloc(kinds, sizeof *t->gains[k].gain))) return tmi_fail_memory(err);
+    for (size_t i = 0; i < r->inputs * kinds; i++) t->p_about[i] = about(&r->p[i], &t->none); /* probabilities are not 0 */
+    t->levels[0].about[0] = 1;
+    return TAMIS_OK;
+}
+
+/* x - E y for each pair. */
+static void make_gains(tree *t)
+{
+    const tmi_randomizer *r = t->r;
+    const size_t kinds = r->outputs;
     for (size_t k = 0; k < r->pair_count; k++) {
         gains *g = &t->gains[k];
         double sizes = 0;
-        if (!(g->gain = tmi_alloc(kinds, sizeof *g->gain))) return tmi_fail_memory(err);
+        g->absolute = 0;
         for (size_t y = 0; y < kinds; y++) {
             tmi_ball_mul(&t->term, &t->e, &r->p[r->pairs[k].y * kinds + y], BITS);
             tmi_ball_sub(&t->term, &r->p[r->pairs[k].x * kinds + y], &t->term, BITS);
             g->gain[y] = about(&t->term, &g->absolute);
             sizes += fabs(g->gain[y]);
         }
-        g->absolute = 2 * (g->absolute + sizes * ABSOLUTE + none);
+        g->absolute = 2 * (g->absolute + sizes * ABSOLUTE + t->none);
     }
-    t->levels[0].about[0] = 1;
+}
+
+/* A list for this question, with what is known from the largest E that was asked before and is no larger. */
+static tamis_status make_most(tree *t, tamis_error *err)
+{
+    const tamis_bound e = tmi_ball_bound(&t->e);
+    const size_t count = t->leaves * t->r->pair_count;
+    const answered *from = NULL;
+    if (t->answered_count == ANSWERED) tmi_free(t->answered[--t->answered_count].most);
+    for (size_t i = 0; i < t->answered_count; i++) {
+        const answered *a = &t->answered[i];
+        if (a->exp_eps <= e.lower && (!from || a->exp_eps > from->exp_eps)) from = a;
+    }
+    if (!(t->most = tmi_alloc(count, sizeof *t->most))) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) t->most[i] = from ? from->most[i] : INFINITY;
+    t->answered[t->answered_count++] = (answered){e.upper, t->most};
     return TAMIS_OK;
 }
 
-tamis_status tmi_enumerate_delta(tamis_bound *delta, bool *done, const tmi_randomizer *r, int64_t n, const tmi_loss_at *at,
-                                 tamis_error *err)
+tamis_status tmi_enumeration_new(tmi_enumeration **made, const tmi_randomizer *r, int64_t n, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tree t = {.r = r, .at = at, .n = n};
-    tmi_ball *all[] = {&t.e, &t.p, &t.q, &t.term, &t.delta, &t.best};
-    double kinds = (double)r->outputs;
-    *delta = (tamis_bound){0, 1};
-    *done = n <= 200 &&
-            histograms((double)n - 1, (double)r->inputs) * histograms((double)n, kinds) * kinds * (double)(2 + r->pair_count) <
-                WORK;
-    if (!*done) return TAMIS_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_init(all[i]);
-    tmi_loss_at_balls(&t.e, &t.p, at, BITS);
-    if (!(t.levels = tmi_alloc((size_t)n + 1, sizeof *t.levels))) TMI_TRY(tmi_fail_memory(err));
-    for (int64_t i = 0; i <= n; i++) TMI_TRY(make_level(&t.levels[i], i, r->outputs, err));
-    for (int64_t i = 0; i < n; i++) link_levels(&t.levels[i], &t.levels[i + 1], r->outputs);
-    tmi_ball_set_int(&t.levels[0].law[0], 1);
-    TMI_TRY(make_about(&t, err));
-    descend(&t, 0, 0);
-    t.deciding = true;
-    t.place = 0;
-    descend(&t, 0, 0);
-    tamis_bound found = tmi_ball_bound(&t.best);
-    *delta = (tamis_bound){fmax(0, found.lower), fmin(1, found.upper)};
+    const double kinds = (double)r->outputs;
+    tree *t = NULL;
+    *made = NULL;
+    if (n > 200 ||
+        !(histograms((double)n - 1, (double)r->inputs) * histograms((double)n, kinds) * kinds * (double)(2 + r->pair_count) <
+          WORK))
+        return TAMIS_OK;
+    if (!(t = tmi_alloc(1, sizeof *t))) return tmi_fail_memory(err);
+    t->r = r;
+    t->n = n;
+    tmi_ball_inits(&t->e, &t->p, &t->q, &t->term, &t->delta, &t->best, NULL);
+    if (!(t->levels = tmi_alloc((size_t)n + 1, sizeof *t->levels))) TMI_TRY(tmi_fail_memory(err));
+    for (int64_t i = 0; i <= n; i++) TMI_TRY(make_level(&t->levels[i], i, r->outputs, err));
+    for (int64_t i = 0; i < n; i++) link_levels(&t->levels[i], &t->levels[i + 1], r->outputs);
+    tmi_ball_set_int(&t->levels[0].law[0], 1);
+    TMI_TRY(make_about(t, err));
+    *made = t;
+    t = NULL;
 done:
-    for (int64_t i = 0; t.levels && i <= n; i++) {
-        level *l = &t.levels[i];
+    tmi_enumeration_free(t);
+    return status;
+}
+
+void tmi_enumeration_free(tmi_enumeration *t)
+{
+    if (!t) return;
+    for (int64_t i = 0; t->levels && i <= t->n; i++) {
+        level *l = &t->levels[i];
         for (size_t j = 0; l->law && j < l->count; j++) tmi_ball_clear(&l->law[j]);
         tmi_free(l->cells);
         tmi_free(l->next);
@@ -313,13 +389,33 @@ done:
         tmi_free(l->before);
         tmi_free(l->about);
     }
-    tmi_free(t.levels);
-    tmi_free(t.p_about);
-    for (size_t k = 0; t.gains && k < r->pair_count; k++) tmi_free(t.gains[k].gain);
-    tmi_free(t.gains);
-    tmi_free(t.path);
-    tmi_free(t.made);
-    tmi_free(t.most);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_clear(all[i]);
-    return status;
+    tmi_free(t->levels);
+    tmi_free(t->p_about);
+    for (size_t k = 0; t->gains && k < t->r->pair_count; k++) tmi_free(t->gains[k].gain);
+    tmi_free(t->gains);
+    tmi_free(t->path);
+    tmi_free(t->made);
+    tmi_free(t->worst);
+    for (size_t i = 0; i < t->answered_count; i++) tmi_free(t->answered[i].most);
+    tmi_ball_clears(&t->e, &t->p, &t->q, &t->term, &t->delta, &t->best, NULL);
+    tmi_free(t);
+}
+
+tamis_status tmi_enumeration_delta(tamis_bound *delta, tmi_enumeration *t, const tmi_loss_at *at, tamis_error *err)
+{
+    *delta = (tamis_bound){0, 1};
+    tmi_loss_at_balls(&t->e, &t->p, at, BITS);
+    tamis_status status = make_most(t, err);
+    if (status != TAMIS_OK) return status;
+    make_gains(t);
+    begin_at_worst(t);
+    for (int pass = 0; pass < 2; pass++) {
+        t->deciding = pass == 1;
+        t->place = 0;
+        descend(t, 0, 0);
+    }
+    tamis_bound found = tmi_ball_bound(&t->best);
+    tmi_ball_set_int(&t->best, 0);
+    *delta = (tamis_bound){fmax(0, found.lower), fmin(1, found.upper)};
+    return TAMIS_OK;
 }

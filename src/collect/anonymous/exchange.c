@@ -43,8 +43,9 @@
 #define USEFUL 5      /* reports that hide the person, below which the search is not begun: the bound is then above 1 */
 #define ENOUGH 20     /* and from which on, with MANY reports, no other bound was smaller */
 #define MANY 1000
-#define SEARCHES 4 /* at most, each for the class that was the worst at what the last one found */
-#define STEPS 30   /* of a golden section: 1e-6 of the interval */
+#define SEARCHES 4  /* at most, each for the class that was the worst at what the last one found */
+#define BESIDE 1e-6 /* of the logarithm in doubles: rounding is far less */
+#define STEPS 30    /* of a golden section: 1e-6 of the interval */
 #define GOLDEN 0.6180339887498949
 
 /* Positions at which z agrees with x' and with x where these differ, and at which it differs from both. */
@@ -73,32 +74,62 @@ static double steps_up(const exchange *x, int64_t steps, int64_t t)
     return exp(lgamma(n + 1) - lgamma(u + 1) - lgamma(n - u + 1) + u * log(x->lie) + (n - u) * log1p(-x->lie));
 }
 
-/* log E exp(theta (A - e B)) of one class. */
-static double class_kappa(const exchange *x, const class *c, double theta, double e)
+/* A class that was the worst somewhere, with the law of A and B: what every step of the search needs again. */
+typedef struct law {
+    class of;
+    size_t count;
+    double *weight, *a, *b; /* count of each, in one allocation */
+} law;
+
+static tamis_status law_init(law *z, const exchange *x, class c, tamis_error *err)
 {
-    double ratio = log1p(-x->lie) - log(x->lie), sum = 0;
-    for (int64_t w = 0; w <= c->k; w++)
-        for (int64_t u = 0; u <= c->i; u++)
-            for (int64_t t = 0; t <= c->j; t++) {
-                double both = (double)(2 * w - c->k), a = exp(ratio * ((double)(2 * u - c->i) + both));
-                double b = exp(ratio * ((double)(2 * t - c->j) + both));
-                double weight = steps_up(x, c->k, w) * steps_up(x, c->i, u) * steps_up(x, c->j, t);
-                sum += weight * expm1(theta * (a - e * b));
+    const double ratio = log1p(-x->lie) - log(x->lie);
+    const size_t count = (size_t)((c.i + 1) * (c.j + 1) * (c.k + 1));
+    size_t place = 0;
+    *z = (law){.of = c, .count = count, .weight = tmi_alloc(3 * count, sizeof *z->weight)};
+    if (!z->weight) return tmi_fail_memory(err);
+    z->a = z->weight + count;
+    z->b = z->a + count;
+    for (int64_t w = 0; w <= c.k; w++)
+        for (int64_t u = 0; u <= c.i; u++)
+            for (int64_t t = 0; t <= c.j; t++, place++) {
+                const double both = (double)(2 * w - c.k);
+                z->a[place] = exp(ratio * ((double)(2 * u - c.i) + both));
+                z->b[place] = exp(ratio * ((double)(2 * t - c.j) + both));
+                z->weight[place] = steps_up(x, c.k, w) * steps_up(x, c.i, u) * steps_up(x, c.j, t);
             }
+    return TAMIS_OK;
+}
+
+/* log E exp(theta (A - e B)) of one class. */
+static double class_kappa(const law *c, double theta, double e)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->count; i++) sum += c->weight[i] * expm1(theta * (c->a[i] - e * c->b[i]));
     return log1p(sum);
 }
 
-/* Classes that were the worst somewhere. */
+/* Those so far. */
 typedef struct classes {
-    class list[SEARCHES];
+    law list[SEARCHES];
     int count;
 } classes;
+
+static tamis_status classes_add(classes *c, const exchange *x, class next, tamis_error *err)
+{
+    return law_init(&c->list[c->count++], x, next, err);
+}
+
+static void classes_clear(classes *c)
+{
+    for (int i = 0; i < c->count; i++) tmi_free(c->list[i].weight);
+}
 
 /* log of the second term with these classes: a convex function of theta. */
 static double second_log(const exchange *x, const classes *c, double gamma, double theta)
 {
     double g = pow(2 * x->lie, -(double)x->positions), e = x->exp_eps * (gamma - g) / (gamma + g), kappa = -INFINITY;
-    for (int i = 0; i < c->count; i++) kappa = fmax(kappa, class_kappa(x, &c->list[i], theta, e));
+    for (int i = 0; i < c->count; i++) kappa = fmax(kappa, class_kappa(&c->list[i], theta, e));
     return (double)x->others * kappa - 1 - log(theta) - log(gamma - g);
 }
 
@@ -163,11 +194,12 @@ static double at_tail(const void *self, double log_tail)
     return fmax(-tail, second) + log1p(exp(-fabs(-tail - second)));
 }
 
-static choice sought(const exchange *x, const classes *c)
+/* The best choice for these classes, and the logarithm of about what the bound is with it. */
+static choice sought(double *about, const exchange *x, const classes *c)
 {
     search s = {.x = x, .c = c};
     double log_tail, log_theta = 0;
-    smallest(&log_tail, at_tail, &s, 0, log(700));
+    *about = smallest(&log_tail, at_tail, &s, 0, log(700));
     s.gamma = gamma_at(x, exp(log_tail));
     best_theta(&log_theta, &s);
     return (choice){s.gamma, exp(log_theta)};
@@ -386,25 +418,44 @@ static double hiding(const tamis_reports *r)
 
 bool tmi_exchange_suffices(const tamis_reports *reports) { return reports->reports >= MANY && hiding(reports) >= ENOUGH; }
 
-tamis_status tmi_exchange_delta(double *delta, const tamis_reports *reports, const tmi_loss_at *at, tamis_error *err)
+tamis_status tmi_exchange_delta(double *delta, const tamis_reports *reports, const tmi_loss_at *at, double goal, tamis_error *err)
 {
     exchange x;
+    classes c = {.count = 0};
     tamis_status status = TAMIS_OK;
     *delta = 1;
     if (hiding(reports) < USEFUL) return TAMIS_OK;
     exchange_init(&x, reports, at);
-    classes worst_ones = {.list = {{x.differing, 0, 0}},
-                          .count = 1}; /* the others all have the other answer: usually the worst */
+    class next = {x.differing, 0, 0}; /* the others all have the other answer: usually the worst */
     for (bool more = true; status == TAMIS_OK && more;) {
-        double found = 1;
-        class next = worst_ones.list[0];
-        status = evaluate(&found, &next, &x, sought(&x, &worst_ones), err);
+        double found = 1, about;
+        TMI_TRY(classes_add(&c, &x, next, err));
+        const choice best = sought(&about, &x, &c);
+        if (goal > 0 && about > log(goal) + BESIDE) break; /* more classes only add to it */
+        TMI_TRY(evaluate(&found, &next, &x, best, err));
         *delta = fmin(*delta, found);
-        more = worst_ones.count < SEARCHES;
-        for (int i = 0; i < worst_ones.count; i++) more = more && !same(next, worst_ones.list[i]);
-        if (more) worst_ones.list[worst_ones.count++] = next;
+        more = c.count < SEARCHES && !(*delta <= goal);
+        for (int i = 0; i < c.count; i++) more = more && !same(next, c.list[i].of);
     }
+done:
     if (status != TAMIS_OK) *delta = 1;
+    classes_clear(&c);
+    exchange_clear(&x);
+    return status;
+}
+
+tamis_status tmi_exchange_about(double *delta, const tamis_reports *reports, const tmi_loss_at *at, tamis_error *err)
+{
+    exchange x;
+    classes c = {.count = 0};
+    double about = 0;
+    *delta = 1;
+    if (hiding(reports) < USEFUL) return TAMIS_OK;
+    exchange_init(&x, reports, at);
+    tamis_status status = classes_add(&c, &x, (class){x.differing, 0, 0}, err);
+    if (status == TAMIS_OK) sought(&about, &x, &c);
+    if (status == TAMIS_OK && about < 0) *delta = exp(about);
+    classes_clear(&c);
     exchange_clear(&x);
     return status;
 }

@@ -1,8 +1,10 @@
 /* Finds the smallest lie probability on a grid that meets a target. Flipping with a larger probability is flipping
  * with a smaller one and then flipping again: delta never grows with the lie probability, so a search between two ends finds it.
- * Where only bounds are known, an attack gives the smallest probability that could suffice, and the search goes up from there. */
+ * Where only bounds are known, the search begins where one of them is thought to meet it, or else an attack gives the smallest
+ * probability that could suffice, and the search goes up from there. */
 #include <math.h>
 
+#include "collect/anonymous/exchange.h"
 #include "collect/anonymous/reports.h"
 #include "composition/profile.h"
 
@@ -39,9 +41,16 @@ static tamis_status delta_of_bit(double *most, const wanted *w, const tamis_repo
 static tamis_status delta_bound(double *most, const wanted *w, const tamis_reports *r, tamis_error *err)
 {
     tamis_bound delta = {0, 1};
-    tamis_status status = tamis_anonymous_delta(&delta, r, w->eps, err);
+    const tmi_loss_at at = {.eps = w->eps};
+    if (r->form != TAMIS_REPORT_COUNTS) return tmi_whole_upper(most, r, &at, tmi_number_down(w->delta), err);
+    tamis_status status = tmi_positions_delta(&delta, r, w->eps, err);
     *most = delta.upper;
     return status;
+}
+
+static tamis_status delta_about(double *about, const wanted *w, const tamis_reports *r, tamis_error *err)
+{
+    return tmi_exchange_about(about, r, &(tmi_loss_at){.eps = w->eps}, err);
 }
 
 static tamis_status delta_of_attack(double *least, const wanted *w, const tamis_reports *r, tamis_error *err)
@@ -116,21 +125,46 @@ static int64_t largest(const wanted *w)
     return w->grid - (w->grid + k - 1) / k - (w->grid % k == 0 ? 1 : 0);
 }
 
+/* From a low place that does not meet, upwards in steps that double, to a high one that does. */
+static tamis_status climb(place *low, place *high, wanted *w, delta_of *test, int64_t step, tamis_error *err)
+{
+    for (; low->m + step < high->m; step *= 2) {
+        place p = {low->m + step, NAN};
+        const tamis_status status = try_lie(&p, w, test, err);
+        if (status != TAMIS_OK) return status;
+        *(meets(&p) ? high : low) = p;
+        if (meets(&p)) break;
+    }
+    return TAMIS_OK;
+}
+
+/* Moves the ends to where the exchange bound is thought to meet the target. */
+static tamis_status near_guess(place *low, place *high, wanted *w, delta_of *test, tamis_error *err)
+{
+    place at = {0, NAN};
+    tamis_status status = narrow(&at.m, w, delta_about, *low, (place){high->m, NAN}, err);
+    for (int i = 0; status == TAMIS_OK && i < 2 && at.m > low->m && at.m < high->m; i++) {
+        status = try_lie(&at, w, test, err);
+        if (status != TAMIS_OK) break;
+        *(meets(&at) ? high : low) = at;
+        at = (place){at.m - 1, NAN}; /* one that does not meet is the low end: this is not between the ends any more */
+    }
+    return status;
+}
+
 static tamis_status search(int64_t *m, wanted *w, delta_of *test, bool attack, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     place high = {largest(w), INFINITY}, low = {0, NAN};
     if (high.m >= 1) TMI_TRY(try_lie(&high, w, test, err));
     if (!meets(&high)) return tmi_fail(err, TAMIS_UNABLE, "target: no lie probability on this grid is certified to meet it");
-    if (attack) {
+    if (attack && w->reports.form == TAMIS_REPORT_WHOLE) TMI_TRY(near_guess(&low, &high, w, test, err));
+    if (attack && low.m > 0) {
+        TMI_TRY(climb(&low, &high, w, test, 1, err));
+    } else if (attack && high.m > 1) {
         TMI_TRY(narrow(&low.m, w, delta_of_attack, low, (place){high.m, NAN}, err));
         low.m--;
-        for (int64_t step = low.m / 100 + 1; low.m + step < high.m; step *= 2) {
-            place p = {low.m + step, NAN};
-            TMI_TRY(try_lie(&p, w, test, err));
-            *(meets(&p) ? &high : &low) = p;
-            if (meets(&p)) break;
-        }
+        TMI_TRY(climb(&low, &high, w, test, low.m / 100 + 1, err));
     }
     TMI_TRY(narrow(m, w, test, low, high, err));
 done:

@@ -27,8 +27,13 @@ typedef struct tmi_randomizer {
 tamis_status tmi_randomizer_init(tmi_randomizer *r, const tamis_reports *reports, tamis_error *err);
 void tmi_randomizer_clear(tmi_randomizer *r);
 
-/* The largest delta of n anonymised reports, exactly; *done is false if that is too much work. */
-tamis_status tmi_enumerate_delta(tamis_bound *delta, bool *done, const tmi_randomizer *r, int64_t n, const tmi_loss_at *at,
-                                 tamis_error *err);
+/* The largest delta of n anonymised reports, exactly, over everything that the others may have answered. It keeps what one
+ * question shows for the next ones. The randomizer must outlive it. */
+typedef struct tmi_enumeration tmi_enumeration;
+
+/* *made is NULL, without an error, if there is too much to enumerate. */
+tamis_status tmi_enumeration_new(tmi_enumeration **made, const tmi_randomizer *r, int64_t n, tamis_error *err);
+void tmi_enumeration_free(tmi_enumeration *e);
+tamis_status tmi_enumeration_delta(tamis_bound *delta, tmi_enumeration *e, const tmi_loss_at *at, tamis_error *err);
 
 #endif

@@ -90,6 +90,16 @@ tmi_changes tmi_reports_changes(const tamis_reports *r)
     return ones_reveal_more ? (tmi_changes){most, other} : (tmi_changes){other, most};
 }
 
+double tamis_reports_alike(const tamis_reports *r)
+{
+    if (tmi_check_reports(r, NULL) != TAMIS_OK) return NAN;
+    if (r->form != TAMIS_REPORT_WHOLE || r->positions == 1) return INFINITY;
+    const double share = tmi_number_nearest(r->lie_one) + tmi_number_nearest(tmi_lie_zero(r));
+    double alike = (double)r->reports;
+    for (int64_t i = 0; i < r->positions; i++) alike *= share; /* the same on every machine: certificates contain it in words */
+    return alike;
+}
+
 /* ---- the local eps ---- */
 
 static tamis_status local_bits(tamis_bound *eps, const tamis_reports *r, tamis_error *err)

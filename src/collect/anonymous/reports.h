@@ -26,12 +26,15 @@ tamis_status tmi_positions_epsilon(tamis_bound *eps, const tamis_reports *report
 
 /* Which upper bounds an eps was solved with. The certificate of a tally says so, because it is checked to the last digit. */
 typedef enum tmi_upper_bounds {
-    TMI_BOUNDS_FIRST = 1, /* blanket and clones */
-    TMI_BOUNDS_NOW = 2    /* and the exchange bound */
+    TMI_BOUNDS_FIRST = 1,  /* blanket and clones */
+    TMI_BOUNDS_SECOND = 2, /* and the exchange bound */
+    TMI_BOUNDS_NOW = 3     /* the same; a tally says where fewer whole reports look alike than a useful guarantee needs */
 } tmi_upper_bounds;
 
 /* Whole reports and categories. */
 tamis_status tmi_whole_delta(tamis_bound *delta, const tamis_reports *reports, const tmi_loss_at *at, tamis_error *err);
+/* Its upper end, but less is done: it is any proved bound that is at most the goal, or 1 or some bound that is not. */
+tamis_status tmi_whole_upper(double *delta, const tamis_reports *reports, const tmi_loss_at *at, double goal, tamis_error *err);
 tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tmi_upper_bounds bounds,
                                tamis_error *err);
 

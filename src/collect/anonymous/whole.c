@@ -17,13 +17,16 @@
 typedef struct whole {
     const tamis_reports *r;
     tmi_randomizer table;
-    bool tabled, exact;
+    tmi_enumeration *exact; /* NULL: too much to enumerate */
+    bool tabled;
     tamis_bound local;
     tamis_number *more, *less, *share; /* of clones; NULL: none */
+    double goal;                       /* above 0: only whether delta is at most this is wanted */
 } whole;
 
 static void whole_clear(whole *w)
 {
+    tmi_enumeration_free(w->exact);
     tmi_randomizer_clear(&w->table);
     tmi_number_frees(&w->more, &w->less, &w->share, NULL);
 }
@@ -77,8 +80,8 @@ static tamis_status whole_init(whole *w, const tamis_reports *r, tamis_error *er
     status = tmi_randomizer_init(&w->table, r, err);
     w->tabled = status == TAMIS_OK;
     if (status == TAMIS_SYSTEM) goto done;
-    status = TAMIS_OK;
-    if (w->local.upper > TOO_PRIVATE) goto done;
+    status = w->tabled ? tmi_enumeration_new(&w->exact, &w->table, r->reports, err) : TAMIS_OK;
+    if (status != TAMIS_OK || w->local.upper > TOO_PRIVATE) goto done;
     TMI_TRY(exp_local(&odds, r, err));
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tmi_number_add(&sum, odds, one, err));
@@ -116,28 +119,32 @@ static tamis_status by_blanket(double *delta, const whole *w, const tmi_loss_at 
     *delta = 1;
     if (r->form == TAMIS_REPORT_CATEGORIES) {
         tamis_bound found;
-        tamis_status status = tmi_categories_delta(&found, r->positions, r->lie_one, r->reports, at, err);
+        tamis_status status = tmi_categories_delta(&found, r->positions, r->lie_one, r->reports, at, TMI_ENDS_UPPER, err);
         *delta = found.upper;
         return status;
     }
-    return w->tabled ? tmi_blanket_delta(delta, &w->table, r->reports, at, err) : TAMIS_OK;
+    return w->tabled ? tmi_blanket_delta(delta, &w->table, r->reports, at, w->goal, err) : TAMIS_OK;
 }
 
 static tamis_status by_exchange(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
 {
-    return tmi_exchange_delta(delta, w->r, at, err);
+    return tmi_exchange_delta(delta, w->r, at, w->goal, err);
 }
 
 /* The blanket is the best of all ways to take what everybody reports out of the reports, so categories, whose blanket is summed
  * exactly, need no clones. */
 static tamis_status by_any(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
 {
-    double blanket = 1, clones = 1, exchange = 1;
-    const bool categories = w->r->form == TAMIS_REPORT_CATEGORIES, suffices = tmi_exchange_suffices(w->r);
-    tamis_status status = by_exchange(&exchange, w, at, err);
-    if (status == TAMIS_OK && !suffices) status = by_blanket(&blanket, w, at, err);
-    if (status == TAMIS_OK && !suffices && !categories) status = by_clones(&clones, w, at, err);
-    *delta = status == TAMIS_OK ? fmin(exchange, fmin(blanket, clones)) : 1;
+    upper_bound *const bounds[] = {by_exchange, by_blanket, by_clones}; /* the fastest first */
+    const size_t count = tmi_exchange_suffices(w->r) ? 1 : w->r->form == TAMIS_REPORT_CATEGORIES ? 2 : 3;
+    tamis_status status = TAMIS_OK;
+    *delta = 1;
+    for (size_t i = 0; status == TAMIS_OK && i < count && !(*delta <= w->goal); i++) {
+        double found = 1;
+        status = bounds[i](&found, w, at, err);
+        *delta = fmin(*delta, found);
+    }
+    if (status != TAMIS_OK) *delta = 1;
     return status;
 }
 
@@ -197,7 +204,7 @@ static tamis_status lower_bound(double *delta, const whole *w, const tmi_loss_at
     if (w->local.upper <= TOO_PRIVATE) TMI_TRY(one_report(delta, w, at, err));
     if (w->r->form == TAMIS_REPORT_CATEGORIES) { /* all others have a third category */
         tamis_bound found;
-        TMI_TRY(tmi_categories_delta(&found, w->r->positions, w->r->lie_one, w->r->reports, at, err));
+        TMI_TRY(tmi_categories_delta(&found, w->r->positions, w->r->lie_one, w->r->reports, at, TMI_ENDS_LOWER, err));
         counts = found.lower;
     } else if (eps) {
         TMI_TRY(tmi_attack_delta(&counts, w->r, eps, err));
@@ -209,13 +216,11 @@ done:
 
 /* ---- asking ---- */
 
-static tamis_status ask(tamis_bound *delta, const whole *w, const tmi_loss_at *at, bool *exact, tamis_error *err)
+static tamis_status ask(tamis_bound *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *exact = false;
     *delta = (tamis_bound){0, 1};
-    if (w->tabled) TMI_TRY(tmi_enumerate_delta(delta, exact, &w->table, w->r->reports, at, err));
-    if (*exact) goto done;
+    if (w->exact) return tmi_enumeration_delta(delta, w->exact, at, err);
     TMI_TRY(by_any(&delta->upper, w, at, err));
     TMI_TRY(lower_bound(&delta->lower, w, at, at->eps, err));
     if (at->eps) delta->upper = fmin(delta->upper, local_delta(w, at->eps));
@@ -227,10 +232,23 @@ done:
 tamis_status tmi_whole_delta(tamis_bound *delta, const tamis_reports *reports, const tmi_loss_at *at, tamis_error *err)
 {
     whole w;
-    bool exact;
     *delta = (tamis_bound){0, 1};
     tamis_status status = whole_init(&w, reports, err);
-    if (status == TAMIS_OK) status = ask(delta, &w, at, &exact, err);
+    if (status == TAMIS_OK) status = ask(delta, &w, at, err);
+    whole_clear(&w);
+    return status;
+}
+
+tamis_status tmi_whole_upper(double *delta, const tamis_reports *reports, const tmi_loss_at *at, double goal, tamis_error *err)
+{
+    whole w;
+    tamis_bound found = {0, 1};
+    *delta = 1;
+    tamis_status status = whole_init(&w, reports, err);
+    w.goal = goal;
+    if (status == TAMIS_OK && w.exact) status = tmi_enumeration_delta(&found, w.exact, at, err);
+    else if (status == TAMIS_OK) status = by_any(&found.upper, &w, at, err);
+    if (status == TAMIS_OK) *delta = fmin(found.upper, at->eps ? local_delta(&w, at->eps) : 1);
     whole_clear(&w);
     return status;
 }
@@ -246,10 +264,9 @@ static tamis_status upper_at(double *delta, const void *self, const tamis_number
     const upper *u = self;
     tmi_loss_at at = {.eps = eps};
     tamis_bound found = {0, 1};
-    bool exact = false;
     *delta = 1;
     if (!u->bound) {
-        tamis_status status = tmi_enumerate_delta(&found, &exact, &u->w->table, u->w->r->reports, &at, err);
+        tamis_status status = tmi_enumeration_delta(&found, u->w->exact, &at, err);
         *delta = found.upper;
         return status;
     }
@@ -293,9 +310,8 @@ static tamis_status lower_at(double *delta, const void *self, const tamis_number
     const whole *w = self;
     tmi_loss_at at = {.eps = eps};
     tamis_bound found;
-    bool exact = false;
     if (!w->exact) return lower_bound(delta, w, &at, NULL, err);
-    tamis_status status = tmi_enumerate_delta(&found, &exact, &w->table, w->r->reports, &at, err);
+    tamis_status status = tmi_enumeration_delta(&found, w->exact, &at, err);
     *delta = found.lower;
     return status;
 }
@@ -305,13 +321,10 @@ tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, c
 {
     whole w;
     tamis_status status = TAMIS_OK;
-    tamis_bound found, first;
+    tamis_bound found;
     double counts = 0, guess = NAN;
-    tamis_number *zero = NULL;
     *eps = (tamis_bound){0, INFINITY};
     TMI_TRY(whole_init(&w, reports, err));
-    TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
-    if (w.tabled) TMI_TRY(tmi_enumerate_delta(&first, &w.exact, &w.table, reports->reports, &(tmi_loss_at){.eps = zero}, err));
     eps->upper = w.local.upper;
     if (w.exact || (bounds == TMI_BOUNDS_FIRST && reports->form != TAMIS_REPORT_CATEGORIES)) {
         TMI_TRY(
@@ -331,7 +344,6 @@ tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, c
 done:
     if (status != TAMIS_OK) *eps = (tamis_bound){0, INFINITY};
     whole_clear(&w);
-    tamis_number_free(zero);
     return status;
 }
 
@@ -340,7 +352,7 @@ tamis_status tamis_anonymous_exact_delta(tamis_bound *delta, const tamis_reports
 {
     tamis_status status = TAMIS_OK;
     tmi_randomizer table = {0};
-    bool exact = false;
+    tmi_enumeration *exact = NULL;
     if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
     *delta = (tamis_bound){0, 1};
     TMI_TRY(tmi_check_reports(reports, err));
@@ -349,9 +361,11 @@ tamis_status tamis_anonymous_exact_delta(tamis_bound *delta, const tamis_reports
     if (!exp_epsilon) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: NULL");
     if (tmi_number_compare_int(exp_epsilon, 1) < 0) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: must be at least 1");
     TMI_TRY(tmi_randomizer_init(&table, reports, err));
-    TMI_TRY(tmi_enumerate_delta(delta, &exact, &table, reports->reports, &(tmi_loss_at){.exp_eps = exp_epsilon}, err));
-    if (!exact) status = tmi_fail(err, TAMIS_UNABLE, "reports: too many histograms to enumerate");
+    TMI_TRY(tmi_enumeration_new(&exact, &table, reports->reports, err));
+    if (!exact) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "reports: too many histograms to enumerate"));
+    TMI_TRY(tmi_enumeration_delta(delta, exact, &(tmi_loss_at){.exp_eps = exp_epsilon}, err));
 done:
+    tmi_enumeration_free(exact);
     tmi_randomizer_clear(&table);
     return status;
 }

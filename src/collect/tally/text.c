@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tamis/experimental/anonymous.h>
+
 #include "base/decimal.h"
 #include "base/table.h"
 #include "collect/tally/output.h"
@@ -129,6 +131,39 @@ static void say(tmi_lines *lines, const char *format, ...)
     tmi_lines_add(lines, line);
 }
 
+/* What is said of whole reports that are hardly better protected than by the flips alone. Earlier certificates have the words of
+ * their time. */
+static void put_alike(tmi_lines *lines, const tmi_tally_results *r)
+{
+    const bool nothing = r->guarantee.anonymous.upper >= r->guarantee.local.upper;
+    const tamis_tally *t = r->tally;
+    const double alike = tamis_reports_alike(&(tamis_reports){.reports = t->reports,
+                                                              .form = TAMIS_REPORT_WHOLE,
+                                                              .positions = (int64_t)t->bits,
+                                                              .lie_one = t->lie,
+                                                              .lie_zero = t->lie_zero});
+    char now[TAMIS_DECIMAL], more[64] = "";
+    if (!t->cells || r->asked.bounds == TMI_BOUNDS_FIRST) return;
+    if (r->asked.bounds == TMI_BOUNDS_SECOND) {
+        if (nothing)
+            say(lines,
+                "Anonymity adds nothing that is proved to whole reports here: too few reports look alike. It does from about 20 "
+                "/ "
+                "(2 x lie probability)^%zu reports on; or publish the counts of the bits alone.",
+                t->bits);
+        return;
+    }
+    if (!(alike < TAMIS_REPORTS_ALIKE)) return;
+    tamis_decimal_down(now, alike, 2);
+    const double needed = ceil((double)t->reports * TAMIS_REPORTS_ALIKE / alike);
+    if (needed <= TAMIS_MAX_REPORTS) snprintf(more, sizeof more, " (about %.0f)", needed);
+    say(lines,
+        "Anonymity adds %s to whole reports here, because too few of them look alike: number of reports x (sum of the two lie "
+        "probabilities)^%zu is %s, and should be at least %d. Fewer bits per report, a larger lie probability or more reports%s "
+        "would help; so would the counts of the bits, without --table.",
+        nothing ? "nothing that is proved" : "little", t->bits, now, TAMIS_REPORTS_ALIKE, more);
+}
+
 void tmi_tally_words(tmi_lines *lines, const tmi_tally_results *r)
 {
     char local[TAMIS_DECIMAL], anonymous[TAMIS_DECIMAL], delta[TAMIS_DECIMAL];
@@ -147,11 +182,7 @@ void tmi_tally_words(tmi_lines *lines, const tmi_tally_results *r)
             "Trusting the anonymiser, who removes the senders: epsilon %s, delta %s, for %lld reports, if only %s published. "
             "The guarantee is weaker if reports are missing or the attacker knows reports of others.",
             anonymous, delta, (long long)r->tally->reports, what);
-    if (r->tally->cells && r->asked.bounds != TMI_BOUNDS_FIRST && r->guarantee.anonymous.upper >= r->guarantee.local.upper)
-        say(lines,
-            "Anonymity adds nothing that is proved to whole reports here: too few reports look alike. It does from about 20 / "
-            "(2 x lie probability)^%zu reports on; or publish the counts of the bits alone.",
-            r->tally->bits);
+    put_alike(lines, r);
     say(lines, "The collector's file of reports has only the first guarantee, epsilon %s, if it shows who sent which report.",
         local);
 }

@@ -92,7 +92,10 @@ static tamis_status derive(checked *c, tamis_error *err)
     const tmi_value *account = tmi_value_field(c->document, "account", TMI_VALUE_MAP);
     const tmi_value *categories = tmi_value_field(question, "categories", TMI_VALUE_TEXT);
     const tmi_value *guarantee = tmi_value_field(c->document, "guarantee", TMI_VALUE_MAP);
-    const tmi_upper_bounds bounds = whole_in(guarantee, "bounds") == TMI_BOUNDS_NOW ? TMI_BOUNDS_NOW : TMI_BOUNDS_FIRST;
+    const int64_t said = whole_in(guarantee, "bounds");
+    const tmi_upper_bounds bounds = said == TMI_BOUNDS_NOW      ? TMI_BOUNDS_NOW
+                                    : said == TMI_BOUNDS_SECOND ? TMI_BOUNDS_SECOND
+                                                                : TMI_BOUNDS_FIRST;
     tamis_status status;
     TMI_TRY(tmi_tally_from_json(&c->tally, TMI_CERTIFICATE, tmi_value_get(c->document, "tally"), err));
     TMI_TRY(tamis_number_read(&c->confidence, tmi_value_field_text(question, "confidence"), err));

@@ -17,14 +17,25 @@ void tmi_read_design_sample(tmi_reader *reader, const tmi_value *value, void *ta
     if (!tmi_read_whole(reader, value, &s->sample, 1, TMI_MAX_POPULATION, "200")) s->sample = 0;
 }
 
+/* At least one unit of the largest population: weights are then no larger than those that a plan can declare. */
+void tmi_read_rate(tmi_reader *reader, const tmi_value *value, tamis_number **rate)
+{
+    tamis_number *least = NULL;
+    if (!tmi_read_exact(reader, value, rate, "0.1")) return;
+    if (tmi_number_ratio(&least, 1, TMI_MAX_POPULATION, NULL) != TAMIS_OK) reader->no_memory = true;
+    else if (tmi_number_sign(*rate) <= 0 || tmi_number_compare_int(*rate, 1) > 0)
+        tmi_complain(reader, value, "expected a rate above 0 and at most 1, e.g. 0.1");
+    else if (tmi_number_compare(*rate, least) < 0)
+        tmi_complain(reader, value, "expected a rate of at least 1/%lld, e.g. 0.1", (long long)TMI_MAX_POPULATION);
+    tamis_number_free(least);
+}
+
 void tmi_read_design_rate(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
     tamis_number_free(s->rate); /* of the whole design, if this stratum has its own */
     s->rate = NULL;
-    if (!tmi_read_exact(reader, value, &s->rate, "0.1")) return;
-    if (tmi_number_sign(s->rate) <= 0 || tmi_number_compare_int(s->rate, 1) > 0)
-        tmi_complain(reader, value, "expected a rate above 0 and at most 1, e.g. 0.1");
+    tmi_read_rate(reader, value, &s->rate);
 }
 
 void tmi_read_design_probability(tmi_reader *reader, const tmi_value *value, void *target)

@@ -110,10 +110,7 @@ static void read_second_smallest(tmi_reader *reader, const tmi_value *value, voi
 
 static void read_second_rate(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    tamis_number **rate = &((tmi_drawn *)target)->design->second_rate;
-    if (!tmi_read_exact(reader, value, rate, "0.1")) return;
-    if (tmi_number_sign(*rate) <= 0 || tmi_number_compare_int(*rate, 1) > 0)
-        tmi_complain(reader, value, "expected a rate above 0 and at most 1, e.g. 0.1");
+    tmi_read_rate(reader, value, &((tmi_drawn *)target)->design->second_rate);
 }
 
 static void read_second(tmi_reader *reader, const tmi_value *value, void *target)
