@@ -90,11 +90,15 @@ tmi_changes tmi_reports_changes(const tamis_reports *r)
     return ones_reveal_more ? (tmi_changes){most, other} : (tmi_changes){other, most};
 }
 
+/* Allocates nothing, so that want of memory cannot leave a sentence out of a certificate. */
 double tamis_reports_alike(const tamis_reports *r)
 {
-    if (tmi_check_reports(r, NULL) != TAMIS_OK) return NAN;
+    if (!r || r->reports < 1 || r->reports > TAMIS_MAX_REPORTS || !r->lie_one) return NAN;
+    if (r->form == TAMIS_REPORT_CATEGORIES) return INFINITY;
+    if (check_sizes(r, NULL) != TAMIS_OK || tmi_number_sign(r->lie_one) <= 0 || tmi_number_sign(tmi_lie_zero(r)) <= 0) return NAN;
     if (r->form != TAMIS_REPORT_WHOLE || r->positions == 1) return INFINITY;
     const double share = tmi_number_nearest(r->lie_one) + tmi_number_nearest(tmi_lie_zero(r));
+    if (!(share < 1)) return NAN;
     double alike = (double)r->reports;
     for (int64_t i = 0; i < r->positions; i++) alike *= share; /* the same on every machine: certificates contain it in words */
     return alike;
