@@ -32,11 +32,12 @@
  *     Euclidean   m^2/2 + Q^2/2 - (sum of c)^2 + (k^2 - 1/2)(m - Q) <= m^2      if 1/2 <= k^2 <= (m + 1)/2,
  *     sums        (m^2 - d)/2 + k d                                             if k >= 1/2.
  *
- * The first is convex in Q, and m^2 at most at both ends. In the second the products add up to half of (sum of |a|)(sum of |b|)
- * less the sum of |a b|, with a_0 = 2 and b_0 = 0, which is ((m^2 - d) - (1 + sum of c_j)^2 + Q)/2, now without j = 0, and the
- * squares to k (d - Q). A record that adds nothing is nearer than that, and both are convex in the two weights. A record that
- * leaves a cell and enters another moves each by what a row adds to one. Two forms have other k: GRAM_SUMS for Laplace noise,
- * k = 1/2, and GRAM_SQUARES for Gaussian noise, k = 21/16, since noise in squares is noise in what slopes are divided by.
+ * The first is convex in Q, and m^2 at most at both ends; with a smaller k squares count less, so that it holds there too. In
+ * the second the products add up to half of (sum of |a|)(sum of |b|) less the sum of |a b|, with a_0 = 2 and b_0 = 0, which is
+ * ((m^2 - d) - (1 + sum of c_j)^2 + Q)/2, now without j = 0, and the squares to k (d - Q). A record that adds nothing is nearer
+ * than that, and both are convex in the two weights. A record that leaves a cell and enters another moves each by what a row
+ * adds to one. Two forms have other k: GRAM_SUMS for Laplace noise, k = 1/2, and GRAM_SQUARES for Gaussian noise, k = 21/16,
+ * since noise in squares is noise in what slopes are divided by.
  * tests/strategy/gram.c looks at all records of a grid.
  *
  * Noise of the same variance on all numbers of a table makes everything diagonal in the effects of its axes: a constant, and

@@ -170,7 +170,8 @@ static void both_ends_of_epsilon(void **state)
     tamis_number_free(delta);
 }
 
-/* As many as everybody sends whatever the answer: reports times the sum of min over answers of the probabilities, (q + p)^bits. */
+/* As many as are sent whatever the answers are: reports times the sum, over all reports, of the smallest probability that an
+ * answer gives them, (lie_one + lie_zero)^bits. */
 static void reports_that_look_alike(void **state)
 {
     tamis_number *one = number("3/8"), *zero = number("1/8"), *quarter = number("1/4");

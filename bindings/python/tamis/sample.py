@@ -18,7 +18,9 @@ from .rows import Rows, is_path, lists_of
 
 def noise(law: Literal["laplace", "gaussian", "normal"], scale: Amount, count: int) -> array.array[int]:
     """Integers from the discrete Laplace distribution, P(k) proportional to exp(-|k|/scale), the discrete Gaussian one, proportional to
-    exp(-k^2/(2 scale^2)), or the normal one of this standard deviation, rounded to the nearest integer: exactly. There is no seed: noise that can be reproduced protects nobody. numpy.asarray does not copy it.
+    exp(-k^2/(2 scale^2)), or the normal one of this standard deviation, rounded to the nearest integer: exactly.
+
+    There is no seed: noise that can be reproduced protects nobody. numpy.asarray does not copy it.
 
     >>> len(noise("laplace", "10/3", 5))
     5

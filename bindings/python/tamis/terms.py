@@ -39,13 +39,16 @@ def ledger_file(file: Path, *, existing: bool | None = None) -> Json:
     return given(file=file, existing=existing)
 
 
-def budget(epsilon: Amount | None = None, delta: Amount | None = None, rho: Amount | None = None) -> Json:
-    """What all releases of a survey together may ever spend.
+def budget(epsilon: Amount | None = None, delta: Amount | None = None, rho: Amount | None = None, *, outsider: Amount | None = None,
+           insider: Amount | None = None) -> Json:
+    """What all releases of a survey together may ever spend; with a target for outsiders, outsider and insider.
 
     >>> budget(4, "1e-6")
     {'epsilon': '4', 'delta': '1e-6'}
+    >>> budget(outsider=1, insider=8)
+    {'outsider': '1', 'insider': '8'}
     """
-    return given(epsilon=epsilon, delta=delta, rho=rho)
+    return given(epsilon=epsilon, delta=delta, rho=rho, outsider=outsider, insider=insider)
 
 
 def wave(name: str, *, groups: Sequence[str] | None = None, same_sample: bool | None = None) -> Json:

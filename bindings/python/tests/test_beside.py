@@ -65,7 +65,7 @@ class Beside(InFolder):
         drawn = tamis.noise("laplace", 10, 20000)
         self.assertTrue(abs(sum(drawn)) < 20000 and len(drawn) == 20000)  # the mean is 0 to within 10 standard errors
         self.assertEqual(len(tamis.noise("gaussian", "1e16", 0)), 0)
-        for law, scale, count in (("normal", 1, 1), ("laplace", 0, 1), ("laplace", "x", 1), ("laplace", 1, -1), ("laplace", 1, 1.5)):
+        for law, scale, count in (("cauchy", 1, 1), ("normal", 0, 1), ("laplace", 0, 1), ("laplace", "x", 1), ("laplace", 1, -1), ("laplace", 1, 1.5)):
             with self.assertRaises(tamis.InvalidError):
                 tamis.noise(law, scale, count)
 

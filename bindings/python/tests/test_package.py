@@ -140,7 +140,7 @@ class Builders(unittest.TestCase):
             "postprocess.caution": tamis.caution(cv_above=1, units_below=2),
             "postprocess.unreliable": tamis.unreliable(cv_above=1, units_below=2),
             "postprocess.suppress": tamis.suppress(cv_above=1, units_below=2),
-            "loss": tamis.budget(1, 2, 3),
+            "loss": tamis.budget(1, 2, 3, outsider=1, insider=2),
             "two_stage.first": set().union(*(d.to_dict()["two_stage"]["first"] for d in stages)),
             "two_stage.second": set().union(*(d.to_dict()["two_stage"]["second"] for d in stages)),
             "weights.deff": tamis.deff(totals=1, shares=1, means=1),

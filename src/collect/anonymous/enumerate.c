@@ -9,8 +9,8 @@
  * relative error of a mass by at most (1+u)^(m+3). P - E Q is a sum of m products of a mass and a coefficient, which is known to
  * 2 u or to an absolute error. Masses that underflow are wrong by less than ABSOLUTE.
  *
- * Delta falls in E. So what a composition and a pair had at most at a smaller E they have at most now, and where that is less than
- * what some other one has at least, they are not looked at again. */
+ * Delta falls in E. So what a composition and a pair had at most at a smaller E they have at most now, and where that is less
+ * than what some other one has at least, they are not looked at again. */
 #include <math.h>
 #include <string.h>
 
