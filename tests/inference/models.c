@@ -43,8 +43,8 @@ static size_t read_coefficients(double values[MOST_COEFFICIENTS], const scene *c
     return terms;
 }
 
-/* The noise that is told of the coefficients of the last group, and the noise that they have: each integer is moved by itself, and
- * what that does to a coefficient is squared, times the variance of its noise. */
+/* The noise that is told of the coefficients of the last group, and the noise that they have: each integer is moved by itself,
+ * and what that does to a coefficient is squared, times the variance of its noise. */
 static void compare_noise(scene *c, size_t i, const char *name)
 {
     double up[MOST_COEFFICIENTS], down[MOST_COEFFICIENTS], variance[MOST_COEFFICIENTS] = {0};

@@ -36,7 +36,8 @@ static double survey_missing(void)
     return sum;
 }
 
-/* x and y may be missing, and so may g; z, h, s, c, the weights, q, r and t are always there. A frame of five times as many units. */
+/* x and y may be missing, and so may g; z, h, s, c, the weights, q, r and t are always there. A frame of five times as many
+ * units. */
 static int survey_begin(void **state)
 {
     (void)state;
