@@ -147,10 +147,11 @@ static double variance_of(const tmi_moment_parts *p, const tmi_moment_part *part
 static void set_covariance(tmi_moment_noise *n, const tmi_moment_parts *p)
 {
     *n = (tmi_moment_noise){0};
-    for (size_t k = 0; k < p->count; k++)
+    for (size_t k = 0; k < p->count; k++) {
+        const double *f = p->list[k].factor, variance = variance_of(p, &p->list[k]);
         for (size_t a = 0; a < TMI_MOMENTS; a++)
-            for (size_t b = 0; b < TMI_MOMENTS; b++)
-                n->covariance[a][b] += p->list[k].factor[a] * p->list[k].factor[b] * variance_of(p, &p->list[k]);
+            for (size_t b = 0; b < TMI_MOMENTS; b++) n->covariance[a][b] += f[a] * f[b] * variance;
+    }
 }
 
 /* Of the calibrated moments: each is its own output. */

@@ -17,25 +17,46 @@ void tmi_moment_parts_clear(tmi_moment_parts *p)
 
 /* ---- one read ---- */
 
-/* What an estimate takes of the arrowhead: the coefficients of the centre and of all contrasts. */
-typedef struct arrowhead_solution {
+/* An axis that is on in an effect that a table has. */
+typedef struct on_axis {
+    size_t place;           /* among the axes of the combination */
+    size_t at;              /* and of the table */
+    const double *contrast; /* at its levels; NULL: a category */
+} on_axis;
+
+/* An effect that both a read and a table have. */
+typedef struct shared_effect {
+    size_t effect;
+    const double *parts; /* of each term, but for what depends on the cell */
+    double share;        /* of a number of the table in an estimate, but for GRAM's `times` */
+    on_axis on[TMI_MAX_AXES];
+    size_t on_count; /* of those that depend on the cell */
+} shared_effect;
+
+/* What an estimate takes of the arrowhead: the coefficients of the centre and of all contrasts; and what it takes of effects. */
+typedef struct read_solution {
     double centre;
     double *blocks;  /* TMI_CONTRASTS for each block of the effects */
-    size_t *effects; /* that the read has a part in, and from `effect_count` on those of them that the table has too */
+    size_t *effects; /* that the read has a part in */
+    double *parts;   /* of each of them and each term, but for what depends on the cell */
+    shared_effect *inside;
     size_t effect_count, inside_count;
-} arrowhead_solution;
+    double *levels; /* of all terms and places, at the levels of the axis: the vector less its mean */
+    size_t first[TMI_MAX_AXES];
+} read_solution;
 
 typedef struct adding {
     const tmi_schedule *s;
     const tmi_read *reads;
     size_t count;
-    arrowhead_solution *arrowheads; /* one per read */
+    read_solution *solutions; /* one per read */
+    double *contrasts;        /* of the axes of the workload, at TMI_LEVELS levels each */
     tmi_moment_parts *parts;
     double weight;
     size_t stratum;
 } adding;
 
-static tamis_status solve(arrowhead_solution *arrowhead, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
+static tamis_status solve(read_solution *arrowhead, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
 {
     const tmi_effects *e = &s->effects;
     tmi_parts_of_effects p;
@@ -96,7 +117,7 @@ static bool are_alike(const adding *a, size_t axis, size_t l, size_t m)
         for (size_t k = 0; k < e->block_count; k++) {
             if (e->blocks[k].axis != axis) continue;
             for (size_t d = 0; d < e->blocks[k].contrasts; d++)
-                if (a->arrowheads[i].blocks[k * TMI_CONTRASTS + d] != 0) return false;
+                if (a->solutions[i].blocks[k * TMI_CONTRASTS + d] != 0) return false;
         }
     }
     return true;
@@ -116,37 +137,6 @@ static bool find_kinds(kinds *k, const adding *a, size_t axis)
     return true;
 }
 
-/* The part of a term in an effect at a cell of the table: what remains of its vectors at these levels, contrasts, means. A
- * contrast of GRAM is in a released number as a whole. */
-static double part_at(const adding *a, const tmi_combination *c, size_t term, const tmi_effect *e, const tmi_marginal *marginal,
-                      const size_t *levels)
-{
-    const tmi_axis *axes = a->s->workload.axes;
-    double product = c->scale[term];
-    for (size_t place = 0; place < c->axis_count; place++) {
-        const tmi_axis *axis = &axes[c->axes[place]];
-        const double *v = c->vectors[place][term];
-        size_t on = 0, at = 0;
-        while (on < e->on_count && e->on[on] / TMI_LEVELS != c->axes[place]) on++;
-        if (on == e->on_count) {
-            product *= mean_of(v, axis->levels);
-            continue;
-        }
-        while (marginal->axes[at] != c->axes[place]) at++;
-        if (axis->degree == 0) {
-            product *= v[levels[at]] - mean_of(v, axis->levels);
-        } else {
-            double sum = 0;
-            for (size_t l = 0; l < axis->levels; l++) sum += v[l] * tmi_axis_contrast(axis, e->on[on] % TMI_LEVELS, l);
-            product *= sum;
-            if (!tmi_is_gram(marginal->form) || !tmi_is_gram_axis(axis))
-                product *= tmi_axis_contrast(axis, e->on[on] % TMI_LEVELS, levels[at]);
-        }
-        if (product == 0) return 0;
-    }
-    return product;
-}
-
 static bool has_axes(const size_t *axes, size_t count, const tmi_effect *e)
 {
     for (size_t i = 0; i < e->on_count; i++) {
@@ -157,29 +147,129 @@ static bool has_axes(const size_t *axes, size_t count, const tmi_effect *e)
     return true;
 }
 
-/* The effects of a read: few of all that there are, and the same for every table and cell. */
-static bool find_effects(arrowhead_solution *arrowhead, const tmi_schedule *s, const tmi_combination *c)
+#define ROUNDING 1e-13 /* of what a number is computed from: it is 0 but for rounding */
+
+static double *levels_of(const read_solution *r, const adding *a, const tmi_combination *c, size_t place, size_t term)
 {
-    const tmi_effects *e = &s->effects;
-    const size_t own = c->weighting * e->domains + c->domain;
-    size_t room = 0;
-    for (size_t i = 0; i < e->count; i++) {
-        const tmi_effect *effect = &e->list[i];
-        if (effect->arrowhead != own || effect->known || !has_axes(c->axes, c->axis_count, effect)) continue;
-        if (!tmi_grow(&arrowhead->effects, &room, arrowhead->effect_count, sizeof *arrowhead->effects)) return false;
-        arrowhead->effects[arrowhead->effect_count++] = i;
-    }
-    size_t *both = tmi_realloc(arrowhead->effects, 2 * arrowhead->effect_count, sizeof *both);
-    if (both) arrowhead->effects = both;
-    return both != NULL;
+    return r->levels + r->first[place] + term * a->s->workload.axes[c->axes[place]].levels;
 }
 
-static void find_inside(arrowhead_solution *arrowhead, const tmi_effects *e, const tmi_marginal *marginal)
+/* The vectors of a read less their means; what is 0 but for rounding is 0. */
+static bool set_levels(read_solution *r, const adding *a, const tmi_combination *c)
 {
-    arrowhead->inside_count = 0;
-    for (size_t i = 0; i < arrowhead->effect_count; i++)
-        if (has_axes(marginal->axes, marginal->axis_count, &e->list[arrowhead->effects[i]]))
-            arrowhead->effects[arrowhead->effect_count + arrowhead->inside_count++] = arrowhead->effects[i];
+    const tmi_axis *axes = a->s->workload.axes;
+    size_t room = 1;
+    for (size_t place = 0; place < c->axis_count; place++) {
+        r->first[place] = room;
+        room += c->term_count * axes[c->axes[place]].levels;
+    }
+    r->levels = tmi_alloc(room, sizeof *r->levels);
+    if (!r->levels) return false;
+    for (size_t place = 0; place < c->axis_count; place++)
+        for (size_t t = 0; t < c->term_count; t++) {
+            const size_t levels = axes[c->axes[place]].levels;
+            const double *v = c->vectors[place][t], mean = mean_of(v, levels);
+            double *own = levels_of(r, a, c, place, t);
+            for (size_t l = 0; l < levels; l++)
+                own[l] = fabs(v[l] - mean) > ROUNDING * (fabs(v[l]) + fabs(mean)) ? v[l] - mean : 0;
+        }
+    return true;
+}
+
+static const double *contrast_of(const adding *a, size_t axis, size_t contrast)
+{
+    return a->contrasts + (axis * TMI_CONTRASTS + contrast) * TMI_LEVELS;
+}
+
+/* The part of a term in an effect, but for what depends on the cell: the means of axes that are not on, and the contrasts of
+ * numbers. */
+static double part_of(const adding *a, const read_solution *r, const tmi_combination *c, size_t term, const tmi_effect *e)
+{
+    double product = c->scale[term];
+    for (size_t place = 0; place < c->axis_count && product != 0; place++) {
+        const tmi_axis *axis = &a->s->workload.axes[c->axes[place]];
+        const double *v = c->vectors[place][term], *own = levels_of(r, a, c, place, term);
+        size_t on = 0;
+        while (on < e->on_count && e->on[on] / TMI_LEVELS != c->axes[place]) on++;
+        if (on == e->on_count) {
+            product *= mean_of(v, axis->levels);
+        } else if (axis->degree == 0) {
+            bool any = false;
+            for (size_t l = 0; l < axis->levels; l++) any = any || own[l] != 0;
+            if (!any) return 0;
+        } else {
+            const double *contrast = contrast_of(a, c->axes[place], e->on[on] % TMI_LEVELS);
+            double sum = 0, size = 0;
+            for (size_t l = 0; l < axis->levels; l++) {
+                sum += v[l] * contrast[l];
+                size += fabs(v[l] * contrast[l]);
+            }
+            if (fabs(sum) <= ROUNDING * size) return 0;
+            product *= sum;
+        }
+    }
+    return product;
+}
+
+/* The effects that a read has a part in: few of all that there are, and the same for every table and cell. */
+static bool find_effects(read_solution *r, const adding *a, const tmi_combination *c)
+{
+    const tmi_effects *e = &a->s->effects;
+    const size_t own = c->weighting * e->domains + c->domain;
+    size_t room = 0, parts_room = 0;
+    if (!set_levels(r, a, c)) return false;
+    for (size_t i = 0; i < e->count; i++) {
+        const tmi_effect *effect = &e->list[i];
+        double parts[TMI_MAX_TERMS];
+        bool any = false;
+        if (effect->arrowhead != own || effect->known || !has_axes(c->axes, c->axis_count, effect)) continue;
+        for (size_t t = 0; t < c->term_count; t++) {
+            parts[t] = part_of(a, r, c, t, effect);
+            any = any || parts[t] != 0;
+        }
+        if (!any) continue;
+        if (!tmi_grow(&r->effects, &room, r->effect_count, sizeof *r->effects)) return false;
+        for (size_t t = 0; t < c->term_count; t++) {
+            if (!tmi_grow(&r->parts, &parts_room, r->effect_count * c->term_count + t, sizeof *r->parts)) return false;
+            r->parts[r->effect_count * c->term_count + t] = parts[t];
+        }
+        r->effects[r->effect_count++] = i;
+    }
+    r->inside = tmi_alloc(r->effect_count, sizeof *r->inside);
+    return r->inside != NULL;
+}
+
+/* What a table has of the effects of a read. Contrasts of GRAM are in a released number as a whole. */
+static void find_inside(read_solution *r, const adding *a, const tmi_combination *c, const tmi_marginal *marginal,
+                        double precision)
+{
+    const tmi_effects *e = &a->s->effects;
+    const tmi_axis *axes = a->s->workload.axes;
+    const bool gram = tmi_is_gram(marginal->form);
+    double share = precision;
+    for (size_t i = 0; i < marginal->axis_count; i++)
+        if (!gram || !tmi_is_gram_axis(&axes[marginal->axes[i]])) share /= (double)axes[marginal->axes[i]].levels;
+    r->inside_count = 0;
+    for (size_t i = 0; i < r->effect_count; i++) {
+        const tmi_effect *effect = &e->list[r->effects[i]];
+        if (!has_axes(marginal->axes, marginal->axis_count, effect)) continue;
+        shared_effect *own = &r->inside[r->inside_count++];
+        *own = (shared_effect){.effect = r->effects[i],
+                               .parts = r->parts + i * c->term_count,
+                               .share = share / effect->information};
+        for (size_t k = 0; k < effect->on_count; k++) {
+            const size_t axis = effect->on[k] / TMI_LEVELS;
+            size_t at = 0;
+            if (gram && tmi_is_gram_axis(&axes[axis])) continue;
+            while (marginal->axes[at] != axis) at++;
+            own->share *= (double)axes[axis].levels;
+            own->on[own->on_count++] = (on_axis){.place = place_of(c, axis),
+                                                 .at = at,
+                                                 .contrast = axes[axis].degree > 0
+                                                                 ? contrast_of(a, axis, effect->on[k] % TMI_LEVELS)
+                                                                 : NULL};
+        }
+    }
 }
 
 /* How much of the contrasts of an effect a number of the table has: of a full one 1, and of GRAM the one that is about it, and no
@@ -193,6 +283,23 @@ static double times_of(const adding *a, const tmi_measurement *m, const uint32_t
     return tmi_gram_times(m->marginal.form, &of);
 }
 
+/* A read's part in an effect at a cell of the table. */
+static double part_at(const adding *a, size_t read, const shared_effect *e, const size_t *levels)
+{
+    const tmi_combination *c = a->reads[read].combination;
+    double sum = 0;
+    for (size_t t = 0; t < c->term_count; t++) {
+        double product = e->parts[t];
+        for (size_t k = 0; k < e->on_count && product != 0; k++) {
+            const on_axis *on = &e->on[k];
+            product *= on->contrast ? on->contrast[levels[on->at]]
+                                    : levels_of(&a->solutions[read], a, c, on->place, t)[levels[on->at]];
+        }
+        sum += product;
+    }
+    return sum;
+}
+
 /* The factor of a number of the table in an estimate; `row` is its place in a cell of GRAM. */
 static double factor_at(const adding *a, size_t read, const tmi_measurement *m, const size_t *levels, size_t row,
                         double precision)
@@ -200,33 +307,30 @@ static double factor_at(const adding *a, size_t read, const tmi_measurement *m, 
     const bool gram = tmi_is_gram(m->marginal.form);
     const tmi_effects *e = &a->s->effects;
     const tmi_axis *axes = a->s->workload.axes;
-    const tmi_combination *c = a->reads[read].combination;
+    const read_solution *r = &a->solutions[read];
     const size_t arrowhead = m->marginal.weighting * e->domains + m->marginal.domain;
     double share = precision, sum = 0;
     for (size_t i = 0; i < m->marginal.axis_count; i++)
         if (!gram || !tmi_is_gram_axis(&axes[m->marginal.axes[i]])) share /= (double)axes[m->marginal.axes[i]].levels;
-    for (size_t i = 0; i < a->arrowheads[read].inside_count; i++) {
-        const tmi_effect *effect = &e->list[a->arrowheads[read].effects[a->arrowheads[read].effect_count + i]];
+    for (size_t i = 0; i < r->inside_count; i++) {
+        const tmi_effect *effect = &e->list[r->inside[i].effect];
         const double times = times_of(a, m, effect->on, effect->on_count, row);
-        if (times == 0) continue;
-        double own = share * times / effect->information, part = 0;
-        for (size_t k = 0; k < effect->on_count; k++)
-            if (!gram || !tmi_is_gram_axis(&axes[effect->on[k] / TMI_LEVELS]))
-                own *= (double)axes[effect->on[k] / TMI_LEVELS].levels;
-        for (size_t t = 0; t < c->term_count; t++) part += part_at(a, c, t, effect, &m->marginal, levels);
-        sum += own * part;
+        if (times != 0) sum += times * r->inside[i].share * part_at(a, read, &r->inside[i], levels);
     }
-    sum += a->arrowheads[read].centre * share * times_of(a, m, NULL, 0, row);
+    sum += r->centre * share * times_of(a, m, NULL, 0, row);
     for (size_t i = 0; i < e->block_count; i++) {
         const tmi_arrowhead_block *block = &e->blocks[i];
         size_t at = 0;
+        if (block->arrowhead != arrowhead) continue;
         while (at < m->marginal.axis_count && m->marginal.axes[at] != block->axis) at++;
-        if (block->arrowhead != arrowhead || at == m->marginal.axis_count) continue;
+        if (at == m->marginal.axis_count) continue;
         const bool whole = gram && tmi_is_gram_axis(&axes[block->axis]);
         for (size_t k = 0; k < block->contrasts; k++) {
             const uint32_t on = (uint32_t)(block->axis * TMI_LEVELS + k);
-            sum += a->arrowheads[read].blocks[i * TMI_CONTRASTS + k] * share * times_of(a, m, &on, 1, row) *
-                   (whole ? 1 : (double)axes[block->axis].levels * tmi_axis_contrast(&axes[block->axis], k, levels[at]));
+            const double own = r->blocks[i * TMI_CONTRASTS + k];
+            if (own == 0) continue;
+            sum += own * share * times_of(a, m, &on, 1, row) *
+                   (whole ? 1 : (double)axes[block->axis].levels * contrast_of(a, block->axis, k)[levels[at]]);
         }
     }
     return sum;
@@ -270,15 +374,16 @@ done:
 
 static tamis_status add_full(adding *a, const tmi_measurement *m, tamis_error *err)
 {
+    const double precision = tmi_measurement_precision(a->s, m);
     kinds list[TMI_MAX_AXES] = {0};
     size_t levels[TMI_MAX_AXES] = {0};
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; i < a->count; i++) find_inside(&a->arrowheads[i], &a->s->effects, &m->marginal);
+    for (size_t i = 0; i < a->count; i++) find_inside(&a->solutions[i], a, a->reads[i].combination, &m->marginal, precision);
     for (size_t i = 0; i < m->marginal.axis_count; i++)
         if (!(tmi_is_gram(m->marginal.form) && tmi_is_gram_axis(&a->s->workload.axes[m->marginal.axes[i]])) &&
             !find_kinds(&list[i], a, m->marginal.axes[i]))
             TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(add_kinds(a, m, list, levels, 0, 1, tmi_measurement_precision(a->s, m), err));
+    TMI_TRY(add_kinds(a, m, list, levels, 0, 1, precision, err));
 
 done:
     for (size_t i = 0; i < m->marginal.axis_count; i++) {
@@ -309,10 +414,10 @@ static tamis_status add_single(adding *a, const tmi_measurement *m, tamis_error 
             for (size_t k = 0; k < tmi_axis_contrasts(axis); k++) contrast[k] += coefficient * tmi_axis_contrast(axis, k, l);
         }
         for (size_t i = 0; i < a->count; i++) {
-            double sum = mean * a->arrowheads[i].centre;
+            double sum = mean * a->solutions[i].centre;
             for (size_t k = 0; k < e->block_count; k++)
                 if (e->blocks[k].arrowhead == arrowhead && e->blocks[k].axis == m->marginal.axes[0])
-                    sum += tmi_dot(contrast, a->arrowheads[i].blocks + k * TMI_CONTRASTS, e->blocks[k].contrasts);
+                    sum += tmi_dot(contrast, a->solutions[i].blocks + k * TMI_CONTRASTS, e->blocks[k].contrasts);
             part.factor[a->reads[i].moment] += unit * precision * sum;
         }
         TMI_TRY(add_part(a, &part, err));
@@ -335,6 +440,16 @@ static void clean(tmi_moment_parts *p)
     }
 }
 
+/* They are asked for once for each cell of every table. */
+static void set_contrasts(adding *a)
+{
+    const tmi_axis *axes = a->s->workload.axes;
+    for (size_t i = 0; i < a->s->workload.axis_count; i++)
+        for (size_t k = 0; axes[i].degree > 0 && k < tmi_axis_contrasts(&axes[i]); k++)
+            for (size_t l = 0; l < axes[i].levels; l++)
+                a->contrasts[(i * TMI_CONTRASTS + k) * TMI_LEVELS + l] = tmi_axis_contrast(&axes[i], k, l);
+}
+
 tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s, const tmi_read *reads, size_t count,
                                   size_t stratum, double weight, tamis_error *err)
 {
@@ -342,11 +457,14 @@ tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s
     tamis_status status = TAMIS_OK;
     parts->gaussian = s->gaussian;
     if (count == 0) return TAMIS_OK;
-    a.arrowheads = tmi_alloc(count, sizeof *a.arrowheads);
-    if (!a.arrowheads) return tmi_fail_memory(err);
+    a.solutions = tmi_alloc(count, sizeof *a.solutions);
+    if (!a.solutions) return tmi_fail_memory(err);
+    a.contrasts = tmi_alloc(s->workload.axis_count, TMI_CONTRASTS * TMI_LEVELS * sizeof *a.contrasts);
+    if (!a.contrasts) TMI_TRY(tmi_fail_memory(err));
+    set_contrasts(&a);
     for (size_t i = 0; i < count; i++) {
-        TMI_TRY(solve(&a.arrowheads[i], s, reads[i].combination, err));
-        if (!find_effects(&a.arrowheads[i], s, reads[i].combination)) TMI_TRY(tmi_fail_memory(err));
+        TMI_TRY(solve(&a.solutions[i], s, reads[i].combination, err));
+        if (!find_effects(&a.solutions[i], &a, reads[i].combination)) TMI_TRY(tmi_fail_memory(err));
     }
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
@@ -358,10 +476,14 @@ tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s
 
 done:
     for (size_t i = 0; i < count; i++) {
-        tmi_free(a.arrowheads[i].blocks);
-        tmi_free(a.arrowheads[i].effects);
+        tmi_free(a.solutions[i].blocks);
+        tmi_free(a.solutions[i].effects);
+        tmi_free(a.solutions[i].parts);
+        tmi_free(a.solutions[i].inside);
+        tmi_free(a.solutions[i].levels);
     }
-    tmi_free(a.arrowheads);
+    tmi_free(a.solutions);
+    tmi_free(a.contrasts);
     return status;
 }
 

@@ -184,7 +184,7 @@ static tamis_status set_worlds(tmi_workload *w, tamis_error *err)
          * does, there is a domain of its own */
         const condition_counts n = count_conditions(w, where);
         r->whole = n.all > 1 && n.serving < n.all;
-        if (n.all > 0 && n.serving == 0) {
+        if (n.all > 0 && n.serving == 0 && w->where_domains) {
             domain.where = where;
             r->where = NULL;
         }
@@ -523,7 +523,7 @@ static tamis_status set_contrast(tmi_workload *w, size_t i, tamis_error *err)
 
 tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
                                bool shared_classes, const tmi_plan_column *const *controls, size_t control_count,
-                               const tmi_plan_column *number, const bool *known, tamis_error *err)
+                               const tmi_plan_column *number, const bool *known, bool older, tamis_error *err)
 {
     tamis_status status;
     *w = (tmi_workload){.plan = plan,
@@ -533,6 +533,7 @@ tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tm
                         .controls = controls,
                         .control_count = control_count,
                         .control_number = number,
+                        .where_domains = older || plan->control_count == 0 || !sampling->clustered || plan->design.deff,
                         .number_axis = SIZE_MAX};
     w->maps = tmi_alloc(plan->statistic_count, sizeof *w->maps);
     if (!w->maps) TMI_TRY(tmi_fail_memory(err));

@@ -12,7 +12,8 @@
  * else is asked about it.
  *
  * A `where` whose columns serve nothing else is a domain of its own: rows outside it add nothing to its tables. So is a number of
- * which a unit adds no more to totals than the plan says. */
+ * which a unit adds no more to totals than the plan says. If statistics are calibrated and standard errors of clusters measured, a
+ * `where` is an axis: what calibration explains is taken off rows outside too, and totals of a cluster take all of its rows. */
 #ifndef TMI_MEASURE_WORKLOAD_H
 #define TMI_MEASURE_WORKLOAD_H
 
@@ -104,6 +105,7 @@ typedef struct tmi_workload {
     bool separate_strata; /* each stratum has tables of its own */
     bool shared_classes;  /* questions about a column that cut across each other divide the same classes; else each has its own */
     bool divided;         /* there are such questions */
+    bool where_domains;   /* a `where` may be a domain */
     const tmi_plan_column *const *controls;
     size_t control_count;
     const tmi_plan_column *control_number; /* whose totals results are calibrated to; NULL: they are calibrated to counts alone */
@@ -123,13 +125,13 @@ typedef struct tmi_workload {
 } tmi_workload;
 
 /* `apart`, `joined`: as above; `controls`: of the columns that results are calibrated to, none if they are not, and `number`, of
- * which they are calibrated to totals; `known`: of the
- * statistics that need no measurement. Both are copied or held by the schedule.
+ * which they are calibrated to totals; `known`: of the statistics that need no measurement; `older`: of a certificate that may have
+ * domains where a `where` is an axis today. The lists are copied or held by the schedule.
  *
  * Errors   INVALID (a statistic with too many columns), SYSTEM; the workload is then empty. */
 tamis_status tmi_workload_make(tmi_workload *workload, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
                                bool shared_classes, const tmi_plan_column *const *controls, size_t control_count,
-                               const tmi_plan_column *number, const bool *known, tamis_error *err);
+                               const tmi_plan_column *number, const bool *known, bool older, tamis_error *err);
 void tmi_workload_clear(tmi_workload *workload);
 
 /* The grid of a number's axis, in a stratum, or in a part of contributions. */

@@ -7,9 +7,11 @@
  *         - {total: enroll, totals: 3811472}
  *
  * The list may also stand in a file of its own. Its variables are measured and charged like any table.                */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "num/number.h"
 #include "plan/sections.h"
 
 typedef struct entry {
@@ -48,12 +50,47 @@ static void read_by(tmi_reader *reader, const tmi_value *value, void *target)
     }
 }
 
+/* How many rows the population has: the same twice if the design says it. */
+static void count_rows(double rows[2], const tamis_plan *plan)
+{
+    const tmi_plan_design *d = &plan->design;
+    rows[0] = 0;
+    rows[1] = (double)TMI_MAX_POPULATION;
+    if (d->population == 0 || !d->kind || (d->kind->clusters && d->largest == 0)) return;
+    rows[1] = (double)d->population * (double)(d->kind->clusters ? d->largest : 1);
+    if (tmi_counts_rows(plan)) rows[1] *= (double)plan->privacy.rows_per_unit;
+    else if (!d->kind->clusters) rows[0] = rows[1];
+}
+
+#define ROUNDING 1e-9 /* of the largest total: less is no contradiction */
+
+/* A total of a number is one of values in its range, as many as there may be rows; a missing one is 0. `part`: of some rows. */
+static void check_total(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, const tmi_plan_column *x,
+                        double total, bool part)
+{
+    double rows[2];
+    if (!x || x->conditions || x->by_stratum || x->times || x->private_share || !x->from || !x->to) return;
+    const bool complete = x->missing == TMI_NEVER && !part;
+    const double from = tmi_number_nearest(x->from), to = tmi_number_nearest(x->to), low = complete ? from : fmin(from, 0),
+                 high = complete ? to : fmax(to, 0);
+    count_rows(rows, plan);
+    const double least = low * rows[low < 0], most = high * rows[high > 0], rounding = ROUNDING * fmax(fabs(least), fabs(most));
+    if (total >= least - rounding && total <= most + rounding) return;
+    tmi_complain(
+        reader, value,
+        "expected a total from %.10g to %.10g, which is what values of %s from %.10g to %.10g may add up to in a population "
+        "of %s %.10g rows, e.g. %.10g",
+        least, most, x->name, from, to, rows[0] > 0 ? "exactly" : "at most", rows[1], (least + most) / 2);
+}
+
 /* Totals of the groups that begin with those read so far: a number when all are known, else a map from the values of the next
  * column, or a list in their order. */
-static void read_totals(tmi_reader *reader, const tmi_value *value, tmi_plan_control *c, size_t depth, size_t cell)
+static void read_totals(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, tmi_plan_control *c, size_t depth,
+                        size_t cell)
 {
     if (depth == c->by_count) {
-        tmi_read_exact(reader, value, &c->totals[cell], "4421");
+        if (tmi_read_exact(reader, value, &c->totals[cell], "4421"))
+            check_total(reader, value, plan, c->column, tmi_number_nearest(c->totals[cell]), c->by_count > 0);
         return;
     }
     const tmi_plan_column *by = c->by[depth];
@@ -68,7 +105,7 @@ static void read_totals(tmi_reader *reader, const tmi_value *value, tmi_plan_con
         if (map && tmi_value_get(value, tmi_value_key(item)) != item) continue;
         int32_t code = map ? tmi_code_of(by, tmi_value_key(item)) : place++;
         if (code < 0) tmi_complain_key(reader, item, "expected one of the values of %s, e.g. %s", by->name, by->values[0]);
-        else read_totals(reader, item, c, depth + 1, cell * by->value_count + (size_t)code);
+        else read_totals(reader, item, plan, c, depth + 1, cell * by->value_count + (size_t)code);
     }
     for (size_t i = 0; map && i < by->value_count; i++) {
         if (tmi_value_get(value, by->values[i])) continue;
@@ -105,7 +142,13 @@ static int64_t read_control(tmi_reader *reader, const tmi_value *value, tamis_pl
         return used;
     }
     control->total_count = (size_t)cells;
-    read_totals(reader, tmi_value_get(value, "totals"), control, 0, 0);
+    const tmi_value *totals = tmi_value_get(value, "totals");
+    double sum = 0;
+    before = reader->count;
+    read_totals(reader, totals, plan, control, 0, 0);
+    for (size_t i = 0; reader->count == before && i < control->total_count; i++)
+        sum += control->totals[i] ? tmi_number_nearest(control->totals[i]) : 0;
+    if (reader->count == before && control->by_count > 0) check_total(reader, totals, plan, control->column, sum, true);
     return used + cells;
 }
 

@@ -526,7 +526,7 @@ static tamis_status make_workload(tmi_schedule *s, bool separate_strata, bool sh
 {
     tmi_workload_clear(&s->workload);
     return tmi_workload_make(&s->workload, s->plan, &s->sampling, separate_strata, shared_classes, s->controls,
-                             s->calibrated ? s->control_count : 0, s->calibrated ? s->control_number : NULL, known, err);
+                             s->calibrated ? s->control_count : 0, s->calibrated ? s->control_number : NULL, known, false, err);
 }
 
 /* ---- all combinations ---- */

@@ -107,6 +107,8 @@ static tamis_status take_clamped(tmi_schedule *s, const tmi_certified_tables *ce
 static tamis_status take_certified(tmi_schedule *s, const tmi_certified_tables *certified, const bool *known, tamis_error *err)
 {
     tamis_status status;
+    bool has_domains = false;
+    for (size_t k = 0; k < certified->count; k++) has_domains = has_domains || certified->marginals[k].domain > 0;
     if (certified->separate_strata && !s->sampling.public_strata)
         return tmi_fail(err, TAMIS_INVALID, "measurements: strata that are not public cannot be measured apart");
     if (certified->separate_strata && s->sampling.weights == TMI_ROWS)
@@ -116,7 +118,7 @@ static tamis_status take_certified(tmi_schedule *s, const tmi_certified_tables *
             return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");
     TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, certified->separate_strata, certified->shared_classes,
                               s->controls, s->calibrated ? s->control_count : 0, s->calibrated ? s->control_number : NULL, known,
-                              err));
+                              has_domains, err));
     TMI_TRY(take_clamped(s, certified, err));
     s->gaussian = certified->count > 0        ? certified->gaussian
                   : s->plan->privacy.loss.rho ? TMI_DISCRETE_GAUSSIAN

@@ -6,10 +6,12 @@
  * all others. Each is divided by its length. */
 double tmi_axis_contrast(const tmi_axis *axis, size_t contrast, size_t level)
 {
+    static const double sqrt_2 = 1.4142135623730951, sqrt_6 = 2.449489742783178, sqrt_12 = 3.4641016151377544;
     const size_t present = (size_t)axis->degree + 1;
-    if (contrast == present - 1) return (level < present ? 1 : -(double)present) / sqrt((double)(present * (present + 1)));
+    if (contrast == present - 1)
+        return (level < present ? 1 : -(double)present) / (present == 1 ? sqrt_2 : present == 2 ? sqrt_6 : sqrt_12);
     if (level >= present) return 0;
-    if (contrast == 1) return (level == 1 ? -2 : 1) / sqrt(6);
+    if (contrast == 1) return (level == 1 ? -2 : 1) / sqrt_6;
     return (level == 0 ? -1 : level == present - 1 ? 1 : 0) * M_SQRT1_2;
 }
 

@@ -412,6 +412,17 @@ def rows_outside_a_domain_have_residuals():
         told, plain = release(rows, "weights: {}, weight: w, max_weight: 20", "epsilon: 1000000",
                               "statistics:\n  - {total: x, where: {y: {from: 1, to: 20}}}\n  - {count: units, by: s}\n", calibrate, unprotected=True)
         assert abs(told[0]["sampling_se"] / plain[0]["se"] - 1) < 0.1, (calibrate, told[0], plain[0])
+    rows = []  # clusters that lie mostly within the domain or outside of it: their residuals in the two do not add up as squares
+    for k in range(30):
+        for j in range(2 + k % 9):
+            rows.append(person(c=f"c{k}", y=10 if (j % 8 > 0) == (k % 2 > 0) else 30, x=60 + 10 * (j % 2)))
+    size = 10 * len(rows)
+    for calibrate in (f"{{count: units, by: g, totals: [{size // 2}, {size // 4}, {size // 4}]}}",
+                      f"{{count: units, totals: {size}}}, {{total: x, totals: {64 * size}}}"):
+        told, plain = release(rows, "cluster: {by: c, population: 300, sample: 30, smallest: 1, largest: 12}", "epsilon: 1000000",
+                              "statistics:\n  - {total: x, where: {y: {from: 1, to: 20}}}\n  - {count: units, by: s}\n",
+                              f"calibrate: {{to: [{calibrate}]}}\n", unprotected=True)
+        assert 0.97 < told[0]["sampling_se"] / plain[0]["se"] < 1.2, (calibrate, told[0], plain[0])
 
 
 @case
@@ -451,6 +462,11 @@ def calibration_is_right_or_refused():
             ("variance: y", "{to: [{total: y, totals: 20000}]}", "the variance of y, to whose total")):
         words = release(rows, design, "epsilon: 5", f"statistics:\n  - {statistics}\n", f"calibrate: {to}\n", REFUSED)
         assert named in words and "nearest" in words, words
+    for to, named in (  # rows: 1000 in the population, of 1 to 50 each
+            ("{total: y, totals: -5}", "from 0 to 50000"), ("{total: y, totals: 1e308}", "from 0 to 50000"), ("{total: y, totals: 50001}", "from 0 to 50000"),
+            ("{total: y, by: s, totals: [30000, 20001]}", "from 0 to 50000"), ("{total: y, by: s, totals: [30000, -1]}", "from 0 to 50000")):
+        words = release(rows, design, "epsilon: 5", "statistics:\n  - total: x\n", f"calibrate: {{to: [{to}]}}\n", INVALID)
+        assert named in words and ".totals" in words and "p.yaml:" in words, words
     few = release(rows[:9], "srs: {population: 1000, sample: 140}, nonresponse: yes", "epsilon: 1/10", "statistics:\n  - mean: x\n  - total: x\n", NUMBERS)
     assert few["results"][0]["notes"][0].startswith("not calibrated") and few["results"][1]["estimate"] is None, few["results"]
     words = release(rows, design, "epsilon: 5", "statistics:\n  - {count: units, by: g}\n", status=INVALID)
