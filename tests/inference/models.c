@@ -24,23 +24,56 @@ static const char *const designs[] = {
     "weights: {population: 600}, weight: w, max_weight: 9",
 };
 
-/* A coefficient, from the integers as they are now. */
-static double value_of(const scene *c, size_t statistic, size_t cell)
+#define MOST_COEFFICIENTS 8
+
+/* The coefficients of a group, from the integers as they are now. Gives how many there are. */
+static size_t read_coefficients(double values[MOST_COEFFICIENTS], const scene *c, size_t statistic, size_t group)
 {
     tmi_inference inference;
     tmi_contrast_sums sums;
     assert_int_equal(tmi_inference_make(&inference, &c->s, c->noisy, NULL), TAMIS_OK);
     assert_int_equal(tmi_contrast_sums_make(&sums, &inference, statistic, NULL), TAMIS_OK);
-    tmi_contrast_take_group(&sums, cell);
-    assert_true(sums.fit.determined);
-    const double value = sums.fit.coefficients[cell % sums.fit.terms];
+    const size_t terms = sums.coefficients;
+    assert_true(terms > 0 && terms <= MOST_COEFFICIENTS);
+    tmi_contrast_take_group(&sums, group * terms);
+    assert_true(tmi_contrast_is_fitted(&sums));
+    for (size_t k = 0; k < terms; k++) values[k] = tmi_contrast_coefficient(&sums, k);
     tmi_contrast_sums_clear(&sums);
     tmi_inference_clear(&inference);
-    return value;
+    return terms;
 }
 
-/* Each integer is moved by itself: what that does to the coefficient, squared, times the variance of its noise. Of the models
- * each design has every other one, in turn, or all of them. */
+/* The noise that is told of the coefficients of the last group, and the noise that they have: each integer is moved by itself,
+ * and what that does to a coefficient is squared, times the variance of its noise. */
+static void compare_noise(scene *c, size_t i, const char *name)
+{
+    double up[MOST_COEFFICIENTS], down[MOST_COEFFICIENTS], variance[MOST_COEFFICIENTS] = {0};
+    const size_t cells = (size_t)tmi_statistic_cells(&c->plan->statistics[i]), terms = c->plan->statistics[i].model->term_count,
+                 group = cells / terms - 1;
+    for (size_t m = 0; m < c->s.measurement_count; m++) {
+        const tmi_measurement *measurement = &c->s.measurements[m];
+        if (tmi_method_of(measurement->marginal.weighting)) continue;
+        for (size_t k = 0; k < measurement->numbers; k++) {
+            const size_t stratum = k / (measurement->numbers / measurement->strata);
+            const double sd = tmi_noise_sd(tmi_law_in_stratum(measurement, stratum)->scale, c->s.gaussian);
+            const tmi_int128 before = c->noisy[m][k];
+            const int64_t step = (int64_t)fmax(sd / 64, 1);
+            c->noisy[m][k] = before + step;
+            assert_true(read_coefficients(up, c, i, group) == terms);
+            c->noisy[m][k] = before - step;
+            read_coefficients(down, c, i, group);
+            c->noisy[m][k] = before;
+            for (size_t j = 0; j < terms; j++) variance[j] += pow((up[j] - down[j]) / (2 * (double)step) * sd, 2);
+        }
+    }
+    for (size_t j = 0; j < terms; j++) {
+        const double found = scene_result(c, i, group * terms + j)->noise_sd, wanted = sqrt(variance[j]);
+        if (!(fabs(found - wanted) <= 5e-3 * wanted))
+            fail_msg("%s, statistic %zu, term %zu: %.9g, not %.9g", name, i, j, found, wanted);
+    }
+}
+
+/* Of the models each design has every other one, in turn, or all of them. */
 static void their_noise_is_that_of_the_integers(void **state)
 {
     (void)state;
@@ -51,30 +84,32 @@ static void their_noise_is_that_of_the_integers(void **state)
         scene_read(&c);
         for (size_t i = 0; i < c.plan->asked_count; i++) {
             if (test_size(1, 0) && (d + i) % 2 == 1) continue;
-            const size_t cell = (size_t)tmi_statistic_cells(&c.plan->statistics[i]) - 1;
-            double variance = 0;
-            for (size_t m = 0; m < c.s.measurement_count; m++) {
-                const tmi_measurement *measurement = &c.s.measurements[m];
-                if (tmi_method_of(measurement->marginal.weighting)) continue;
-                for (size_t k = 0; k < measurement->numbers; k++) {
-                    const size_t stratum = k / (measurement->numbers / measurement->strata);
-                    const double sd = tmi_noise_sd(tmi_law_in_stratum(measurement, stratum)->scale, c.s.gaussian);
-                    const tmi_int128 before = c.noisy[m][k];
-                    const int64_t step = (int64_t)fmax(sd / 64, 1);
-                    c.noisy[m][k] = before + step;
-                    const double up = value_of(&c, i, cell);
-                    c.noisy[m][k] = before - step;
-                    const double down = value_of(&c, i, cell);
-                    c.noisy[m][k] = before;
-                    variance += pow((up - down) / (2 * (double)step) * sd, 2);
-                }
-            }
-            const double found = scene_result(&c, i, cell)->noise_sd, wanted = sqrt(variance);
-            if (!(fabs(found - wanted) <= 5e-3 * wanted))
-                fail_msg("%s, statistic %zu: %.9g, not %.9g", designs[d], i, found, wanted);
+            compare_noise(&c, i, designs[d]);
         }
         scene_end(&c);
     }
+}
+
+/* Sums of products that two tables have in part, and tables of all levels beside them: what an effect takes from each, and what
+ * effects of one table share. */
+static void noise_of_numbers_in_several_tables(void **state)
+{
+    (void)state;
+    size_t products = 0, levels = 0;
+    scene c;
+    scene_begin(&c, survey_plan(designs[0], "rho: 500", SURVEY_X_AND_COMPLETE,
+                                "  - {regression: {of: q, on: [r, t, s]}}\n  - {regression: {of: t, on: [q, r]}}\n"
+                                "  - {regression: {of: q, on: [z, r, t]}}\n  - {mean: q, by: h}\n"));
+    survey_count(&c);
+    scene_read(&c);
+    for (size_t m = 0; m < c.s.measurement_count; m++) {
+        const tmi_marginal *marginal = &c.s.measurements[m].marginal;
+        products += tmi_is_gram(marginal->form);
+        levels += marginal->form == TMI_FULL && !tmi_method_of(marginal->weighting);
+    }
+    if (!(products == 2 && levels > 0)) fail_msg("%zu tables of products, %zu of levels", products, levels);
+    for (size_t i = 0; i < 3; i++) compare_noise(&c, i, "numbers");
+    scene_end(&c);
 }
 
 /* A linear model with all combinations of its categories is a difference of means, whatever the noise. */
@@ -200,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(their_noise_is_that_of_the_integers),
+        cmocka_unit_test(noise_of_numbers_in_several_tables),
         cmocka_unit_test(saturated_models_are_differences),
         cmocka_unit_test(intercepts_have_the_intervals_of_means),
         cmocka_unit_test(what_noise_leaves_nothing_of_is_not_determined),

@@ -36,7 +36,8 @@ static double survey_missing(void)
     return sum;
 }
 
-/* x and y may be missing, and so may g; h, s, c and the weights are always there. A frame of five times as many units. */
+/* x and y may be missing, and so may g; z, h, s, c, the weights, q, r and t are always there. A frame of five times as many
+ * units. */
 static int survey_begin(void **state)
 {
     (void)state;
@@ -46,7 +47,7 @@ static int survey_begin(void **state)
     snprintf(frame_path, sizeof frame_path, "%s/frame.csv", survey_folder);
     FILE *file = fopen(survey_path, "w"), *frame = fopen(frame_path, "w");
     if (!file || !frame) return -1;
-    fputs("x,y,z,g,h,s,c,w,u,p\n", file);
+    fputs("x,y,z,g,h,s,c,w,u,p,q,r,t\n", file);
     fputs("u,p\n", frame);
     for (int i = 0; i < SURVEY_ROWS; i++) {
         const bool no_x = survey_random(12) == 0, no_y = survey_random(15) == 0;
@@ -57,8 +58,8 @@ static int survey_begin(void **state)
         survey_z[i] = survey_random(9) - 4;
         survey_a[i] = *g == 'a';
         survey_x[i] = !no_x;
-        fprintf(file, "%s,%s,%g,%s,%s,%s,k%d,%g,u%d,%.17g\n", x, y, survey_z[i], g, h, i < 48 ? "p" : "q", i / 6,
-                survey_weight(i), i, 1 / survey_weight(i));
+        fprintf(file, "%s,%s,%g,%s,%s,%s,k%d,%g,u%d,%.17g,%d,%d,%d\n", x, y, survey_z[i], g, h, i < 48 ? "p" : "q", i / 6,
+                survey_weight(i), i, 1 / survey_weight(i), i * 37 % 51, i * i % 41, i * i / 7 % 31);
         fprintf(frame, "u%d,%.17g\n", i, 1 / survey_weight(i));
     }
     for (int i = 0; i < 4 * SURVEY_ROWS; i++) fprintf(frame, "v%d,%.17g\n", i, survey_missing() / (4 * SURVEY_ROWS));
@@ -88,6 +89,9 @@ static inline tamis_plan *survey_plan(const char *design, const char *privacy, c
 }
 
 #define SURVEY_X "{from: 10, to: 30, step: 0.5}"
+#define SURVEY_X_AND_COMPLETE \
+    SURVEY_X "\n  q: {from: 0, to: 50, step: 1, missing: none}\n  r: {from: 0, to: 40, step: 1, missing: none}\n" \
+             "  t: {from: 0, to: 30, step: 1, missing: none}"
 
 static inline tmi_engine *survey_engine(const tamis_plan *plan)
 {

@@ -271,25 +271,35 @@ static void lines(void **state)
                                      "  - {correlation: [x, y]}\n  - {correlation: [z, x], by: g}\n"
                                      "  - {regression: {of: y, on: [x, s]}}\n  - {regression: {of: y, on: [x]}, by: s}\n"
                                      "  - {regression: {of: z, on: [x, y]}, where: {s: q}}\n  - {correlation: [x, y], by: s}\n";
+    static const char of_products[] = "  - {regression: {of: q, on: [r, t, s]}}\n  - {regression: {of: t, on: [q, r]}, by: h}\n"
+                                      "  - {regression: {of: q, on: [z, r, t]}}\n  - {mean: q, by: h}\n"; /* two tables of them */
     static const struct {
         const char *design;
         double factor; /* of variances: what svyglm has beside the sum of squares */
         bool centred;
-    } cases[] = {{SRS, 1, true},
-                 {STRATA, 1, false},
-                 {EQUAL, 1, false},
-                 {"weights: {}, weight: w, max_weight: 9", SURVEY_ROWS / (SURVEY_ROWS - 1.0), true},
-                 {"cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}", 1, true}};
+        const char *privacy, *columns, *statistics;
+    } cases[] = {
+        {SRS, 1, true, MUCH, SURVEY_X, statistics},
+        {STRATA, 1, false, MUCH, SURVEY_X, statistics},
+        {EQUAL, 1, false, MUCH, SURVEY_X, statistics},
+        {"weights: {}, weight: w, max_weight: 9", SURVEY_ROWS / (SURVEY_ROWS - 1.0), true, MUCH, SURVEY_X, statistics},
+        {"cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}", 1, true, MUCH, SURVEY_X, statistics},
+        {SRS, 1, true, MUCH_RHO, SURVEY_X_AND_COMPLETE, of_products},
+    };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         scene c;
         tmi_results truth;
-        scene_begin(&c, survey_plan(cases[k].design, MUCH, SURVEY_X, statistics));
+        scene_begin(&c, survey_plan(cases[k].design, cases[k].privacy, cases[k].columns, cases[k].statistics));
         survey_count(&c);
         scene_read(&c);
         survey_estimate(&truth, c.plan);
         assert_true(truth.count > 15);
+        size_t products = 0;
+        for (size_t m = 0; m < c.s.measurement_count; m++) products += tmi_is_gram(c.s.measurements[m].marginal.form);
+        assert_true(products == (cases[k].statistics == of_products ? 2 : 0));
         for (size_t i = 0; i < truth.count; i++) {
             const tmi_result *t = &truth.list[i];
+            if (!c.plan->statistics[t->statistic].contrast) continue;
             const double own = measured_error(&c, t->statistic, t->cell), se = k == 4 ? own : sqrt(own * cases[k].factor);
             const bool apart = tmi_count_strata(&c.s, t->statistic).each_in_one; /* whose residuals add up to 0 in the stratum */
             if (!(se >= t->se * (1 - 3e-3)) || !(se <= t->se * (cases[k].centred ? 1 + 3e-3 : apart ? 1 + 5e-3 : 1.2)))
@@ -298,7 +308,7 @@ static void lines(void **state)
         }
         tmi_results_clear(&truth);
         scene_end(&c);
-        compare(cases[k].design, MUCH, SURVEY_X, statistics, NOT_THE_SAME);
+        compare(cases[k].design, cases[k].privacy, cases[k].columns, cases[k].statistics, NOT_THE_SAME);
     }
     compare("census: {population: 120}", MUCH, SURVEY_X, statistics, SAME);
 }
