@@ -11,9 +11,10 @@
  * both. Each is a product of one vector per axis. Totals of a number whose range contains 0 take missing values as 0, if nothing
  * else is asked about it.
  *
- * A `where` whose columns serve nothing else is a domain of its own: rows outside it add nothing to its tables. So is a number of
- * which a unit adds no more to totals than the plan says. If statistics are calibrated and standard errors of clusters measured, a
- * `where` is an axis: what calibration explains is taken off rows outside too, and totals of a cluster take all of its rows. */
+ * A `where` whose columns serve nothing else is a domain of its own: rows outside it add nothing to its tables. So is a number
+ * of which a unit adds no more to totals than the plan says. If statistics are calibrated and standard errors of clusters
+ * measured, a `where` is an axis: what calibration explains is taken off rows outside too, and totals of a cluster take all of
+ * its rows. */
 #ifndef TMI_MEASURE_WORKLOAD_H
 #define TMI_MEASURE_WORKLOAD_H
 
@@ -125,8 +126,8 @@ typedef struct tmi_workload {
 } tmi_workload;
 
 /* `apart`, `joined`: as above; `controls`: of the columns that results are calibrated to, none if they are not, and `number`, of
- * which they are calibrated to totals; `known`: of the statistics that need no measurement; `older`: of a certificate that may have
- * domains where a `where` is an axis today. The lists are copied or held by the schedule.
+ * which they are calibrated to totals; `known`: of the statistics that need no measurement; `older`: of a certificate that may
+ * have domains where a `where` is an axis today. The lists are copied or held by the schedule.
  *
  * Errors   INVALID (a statistic with too many columns), SYSTEM; the workload is then empty. */
 tamis_status tmi_workload_make(tmi_workload *workload, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
