@@ -15,10 +15,10 @@
 /* Errors that differ by less are the same for people: the expected ones are not known better. */
 #define SAME 1.05
 
-/* "250,000" */
+/* "250,000", "1,953.12" */
 static void put_number(tmi_text *text, double x)
 {
-    if (x >= 1000 && x == floor(x)) tmi_text_rounded(text, x, 0);
+    if (x >= 1000) tmi_text_rounded(text, x, x == floor(x) ? 0 : 2);
     else tmi_text_format(text, "%.3g", x);
 }
 
@@ -134,9 +134,9 @@ static void put_verdict(tmi_text *text, double times, const tmi_private_bound *b
                                           : " Hardly helps: with `to: ");
     tmi_text_number(text, b->declared->to);
     tmi_text_put(text, "` and all of the budget errors would be ");
-    if (times > SAME || times < 1 / SAME)
-        tmi_text_format(text, "%.*f times %s.", fmax(times, 1 / times) < 2 ? 2 : 1, fmax(times, 1 / times),
-                        times > 1 ? "larger" : "smaller");
+    const double factor = fmax(times, 1 / times);
+    if (factor > SAME)
+        tmi_text_format(text, "%.*f times %s.", factor < 2 ? 2 : factor < 10 ? 1 : 0, factor, times > 1 ? "larger" : "smaller");
     else tmi_text_put(text, "the same.");
 }
 
