@@ -183,7 +183,7 @@ static void a_third_cumulant_skews(void **state)
 static void noises_that_are_alike_are_counted(void **state)
 {
     (void)state;
-    for (int gaussian = 0; gaussian <= TMI_ROUNDED_NORMAL; gaussian++)
+    for (tmi_gaussian gaussian = TMI_NOT_GAUSSIAN; gaussian <= TMI_ROUNDED_NORMAL; gaussian++)
         for (int df = 0; df <= 4; df += 4) {
             tmi_noise_part alone[7], together[] = {{1.5, 2, gaussian, 5}, {-3, 0.7, gaussian, 2}};
             for (int k = 0; k < 7; k++)

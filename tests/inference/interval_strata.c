@@ -291,7 +291,7 @@ static void a_grid_is_hardly_wider(void **state)
     tmi_count_grid *grid = tmi_count_grid_new();
     assert_non_null(grid);
     double longest = 0;
-    for (int gaussian = 0; gaussian < 2; gaussian++) {
+    for (tmi_gaussian gaussian = TMI_NOT_GAUSSIAN; gaussian <= TMI_DISCRETE_GAUSSIAN; gaussian++) {
         const tmi_noise_part parts[] = {{weight, 8, gaussian, 1}, {weight / 3, 5, gaussian, 4}};
         double noise = 0;
         for (int i = 0; i < 2; i++) noise += tmi_noise_part_variance(parts[i]) / (weight * weight);

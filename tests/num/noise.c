@@ -15,7 +15,7 @@ static void spread_is_that_of_the_law(void **state)
 {
     (void)state;
     for (size_t i = 1; i < 6; i++) {
-        for (int gaussian = 0; gaussian <= 1; gaussian++) {
+        for (tmi_gaussian gaussian = TMI_NOT_GAUSSIAN; gaussian <= TMI_DISCRETE_GAUSSIAN; gaussian++) {
             tamis_number *scale = number(scales[i]);
             double variance = 0;
             tamis_bound p;
@@ -43,7 +43,7 @@ static void tails_and_sums_are_those_of_the_law(void **state)
     (void)state;
     static const double wide[] = {0.3, 0.8, 1, 3, 9.9, 10, 40};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        for (int gaussian = 0; gaussian <= 1; gaussian++) {
+        for (tmi_gaussian gaussian = TMI_NOT_GAUSSIAN; gaussian <= TMI_DISCRETE_GAUSSIAN; gaussian++) {
             const double s = wide[i];
             const int end = (int)(60 * s) + 60;
             double whole = 0, variance = 0;
