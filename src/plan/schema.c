@@ -178,7 +178,7 @@ void tmi_read_map(tmi_reader *reader, const tmi_value *map, const tmi_plan_key *
     for (const tmi_value *value = tmi_value_first(map); value; value = tmi_value_next(value)) {
         if (tmi_value_get(map, tmi_value_key(value)) != value) continue; /* a duplicate; complained about already */
         const tmi_plan_key *key = tmi_find_key(reader, value, keys, key_count);
-        void *field = key ? (char *)target + key->field : NULL;
+        void *field = key && target ? (char *)target + key->field : NULL; /* keys that are only checked have no target */
         if (key && key->plain) key->plain(reader, value, field, key);
         else if (key) key->read(reader, value, field);
     }
