@@ -103,7 +103,7 @@ export function build(app) {
     return '';
   }
 
-  const range = v => (typeof v === 'object' ? 'by stratum' : v);
+  const range = v => (typeof v !== 'object' ? v : v?.private !== undefined ? `a private bound up to ${v.beyond}` : v?.times !== undefined ? `${v.times} times ${v.of}` : 'by stratum');
 
   function rowOf(item) {
     const name = item.name;
