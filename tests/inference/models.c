@@ -43,8 +43,8 @@ static size_t read_coefficients(double values[MOST_COEFFICIENTS], const scene *c
     return terms;
 }
 
-/* The noise that is told of the coefficients of the last group, and the noise that they have: each integer is moved by itself,
- * and what that does to a coefficient is squared, times the variance of its noise. */
+/* Compares the stated noise of the coefficients of the last group with their actual noise: each noisy integer is moved by itself,
+ * and the squared effect on a coefficient is multiplied by the variance of that integer's noise. */
 static void compare_noise(scene *c, size_t i, const char *name)
 {
     double up[MOST_COEFFICIENTS], down[MOST_COEFFICIENTS], variance[MOST_COEFFICIENTS] = {0};
